@@ -1,0 +1,1 @@
+//! Tests that `cargo dpor` explores exhaustively.

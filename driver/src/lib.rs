@@ -1,0 +1,1 @@
+//! The rustc driver of cargo-dpor.
