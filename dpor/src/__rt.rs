@@ -1,6 +1,6 @@
 //! What the expansion of `#[dpor::test]` uses. Not for use by hand: it changes with the macro.
 
-use std::any::Any;
+use std::any::{type_name, Any};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
@@ -124,8 +124,11 @@ pub trait Finish {
 impl<T: Termination> Finish for Native<T> {
     #[track_caller]
     fn finish(self) {
+        if type_name::<T>() == type_name::<()>() {
+            return;
+        }
         let code = self.report();
-        // Exit codes cannot be compared on stable Rust, only printed.
+        // Exit codes cannot be compared before Rust 1.95, only printed.
         if format!("{code:?}") != format!("{:?}", ExitCode::SUCCESS) {
             panic!("the test returned a termination value with a non-zero status code, which indicates a failure");
         }
