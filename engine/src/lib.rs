@@ -5,4 +5,5 @@
 
 #![forbid(unsafe_code)]
 
+pub mod program;
 pub mod verdict;
