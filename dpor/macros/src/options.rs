@@ -8,8 +8,8 @@ use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 enum Expected {
     /// One of these words, or several with commas between them where `many`.
     Words { words: &'static [&'static str], many: bool },
-    /// An integer, at least this.
-    Integer { least: u64 },
+    /// An integer in this range.
+    Integer { least: u64, most: u64 },
     /// `true` or `false`.
     Flag,
 }
@@ -17,11 +17,11 @@ enum Expected {
 /// Every option, in the order of the documentation.
 const OPTIONS: [(&str, Expected); 7] = [
     ("model", Expected::Words { words: &["rc11", "sc", "tso", "pso"], many: true }),
-    ("buffer_bound", Expected::Integer { least: 0 }),
+    ("buffer_bound", Expected::Integer { least: 0, most: u32::MAX as u64 }),
     ("equivalence", Expected::Words { words: &["trace", "reads-from"], many: false }),
     ("expect", Expected::Words { words: &ERROR_KINDS, many: false }),
-    ("unroll", Expected::Integer { least: 1 }),
-    ("max_executions", Expected::Integer { least: 1 }),
+    ("unroll", Expected::Integer { least: 1, most: u32::MAX as u64 }),
+    ("max_executions", Expected::Integer { least: 1, most: u64::MAX }),
     ("spurious", Expected::Flag),
 ];
 
@@ -114,8 +114,8 @@ impl Expected {
     fn check(&self, key: &str, value: &TokenTree) -> Result<String, Diagnostic> {
         let canonical = match (self, value) {
             (Expected::Words { words, many }, TokenTree::Literal(value)) => check_words(words, *many, value),
-            (Expected::Integer { least }, TokenTree::Literal(value)) => {
-                literal::integer(value).filter(|value| value >= least).map(|value| value.to_string())
+            (Expected::Integer { least, most }, TokenTree::Literal(value)) => {
+                literal::integer(value).filter(|value| (*least..=*most).contains(value)).map(|value| value.to_string())
             }
             (Expected::Flag, TokenTree::Ident(value)) => {
                 Some(value.to_string()).filter(|value| value == "true" || value == "false")
@@ -131,10 +131,8 @@ impl Expected {
             Expected::Words { words, many: true } => {
                 format!("`{key}` is one of {}, or several with commas between them", quoted(words))
             }
-            Expected::Integer { least: 0 } => format!("`{key}` is an integer, such as `{key} = 2`"),
-            Expected::Integer { least } => {
-                format!("`{key}` is an integer and at least {least}, such as `{key} = 1000`")
-            }
+            Expected::Integer { least, most: u64::MAX } => format!("`{key}` is an integer and at least {least}"),
+            Expected::Integer { least, most } => format!("`{key}` is an integer between {least} and {most}"),
             Expected::Flag => format!("`{key}` is `true` or `false`"),
         };
         Diagnostic::new(span, message)
