@@ -34,12 +34,11 @@ impl Diagnostic {
     }
 }
 
-/// `a`, `b` and `c`, each in backquotes.
-pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match names.split_last() {
-        None => String::new(),
-        Some((only, [])) => only.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+/// `a, b and c`
+pub fn list(items: impl Iterator<Item = String>, conjunction: &str) -> String {
+    let items: Vec<String> = items.collect();
+    match items.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} {conjunction} {last}", others.join(", ")),
+        _ => items.concat(),
     }
 }

@@ -96,6 +96,7 @@ fn parse_setting(argument: Vec<TokenTree>) -> Result<(Ident, Setting), Diagnosti
         None if matches!(expected, Expected::Flag) => "true".to_owned(),
         Some(TokenTree::Punct(punct)) if punct.as_char() == '=' => match (tokens.next(), tokens.next()) {
             (Some(value), None) => expected.check(known, &value)?,
+            (Some(TokenTree::Punct(punct)), _) => return Err(expected.mismatch(known, punct.span())),
             (Some(_), Some(extra)) => return Err(Diagnostic::new(extra.span(), "expected a comma")),
             (None, _) => return Err(expected.mismatch(known, punct.span())),
         },
@@ -106,7 +107,7 @@ fn parse_setting(argument: Vec<TokenTree>) -> Result<(Ident, Setting), Diagnosti
 }
 
 fn known_options() -> String {
-    list(OPTIONS.iter().map(|(name, _)| *name))
+    list(OPTIONS.iter().map(|(name, _)| format!("`{name}`")), "and")
 }
 
 impl Expected {
@@ -140,8 +141,7 @@ impl Expected {
 }
 
 fn quoted(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    list(quoted.iter().map(String::as_str))
+    list(words.iter().map(|word| format!("\"{word}\"")), "or")
 }
 
 fn check_words(words: &[&str], many: bool, value: &Literal) -> Option<String> {
