@@ -1,3 +1,12 @@
 //! The compiler that `cargo dpor` puts in rustc's place.
 
-fn main() {}
+#![feature(rustc_private)]
+
+// The driver's own library is found through this one.
+extern crate rustc_driver;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dpor_driver::main()
+}
