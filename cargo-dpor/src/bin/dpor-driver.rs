@@ -2,7 +2,6 @@
 
 #![feature(rustc_private)]
 
-// The driver's own library is found through this one.
 extern crate rustc_driver;
 
 use std::process::ExitCode;
