@@ -13,12 +13,15 @@ pub(super) enum Choice {
     Place(u32),
     /// The choice is this one.
     Value(Value),
-    /// The write goes to this place and revisits the read. A read-modify-write reads from `source`.
-    Revisit { read: EventId, place: u32, source: EventId },
+    /// The pending write of the thread goes to this place and revisits the read. A read-modify-write reads from
+    /// `source`.
+    Revisit { thread: ThreadId, read: EventId, place: u32, source: EventId },
     /// The latest event, a read-modify-write that was itself just revisited, revisits the read.
     RevisitOn { read: EventId },
     /// A read-modify-write that was revisited stays as it is, and revisits nothing itself.
     Stay,
+    /// Nothing more happens: no thread can go on.
+    Full,
 }
 
 /// A node with more than one child, on the way to where the exploration is.

@@ -95,6 +95,31 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.decide_revisits_of(thread, loc, Writes::After(floor));
     }
 
+    /// Pushes what can happen where no thread can go on: nothing, or a thread that waits for a lock revisits another
+    /// that had it, since it may as well have come first.
+    pub(super) fn decide_full(&mut self) {
+        self.choices.push(Choice::Full);
+        for index in 0..self.graph().preference().len() {
+            let graph = self.graph();
+            let thread = graph.preference()[index];
+            let slot = graph.thread(thread);
+            let Action::Lock { loc } = slot.pending else { continue };
+            if !slot.alive {
+                continue;
+            }
+            self.touch(loc);
+            let graph = &self.graphs[self.level];
+            let floor = self.model.floor(graph, &Site::pending(graph, thread, loc), &mut self.scratch);
+            for position in (floor..graph.location(loc).co.len()).rev() {
+                let graph = &self.graphs[self.level];
+                let source = graph.location(loc).co[position];
+                if graph.written(source, loc) == UNLOCKED {
+                    self.decide_revisits_of(thread, loc, Writes::RightAfter(source));
+                }
+            }
+        }
+    }
+
     /// Whether the model admits the pending action when it happens in this way.
     fn would_admit(&mut self, thread: ThreadId, choice: Choice) -> bool {
         let graph = &mut self.graphs[self.level];
@@ -122,7 +147,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         {
             join(&mut self.porf, graph.porf(source));
         }
-        self.decide_revisits(EventId::NONE, loc, writes);
+        self.decide_revisits(thread, EventId::NONE, loc, writes);
     }
 
     /// Pushes the revisits that the latest event, a read-modify-write that was itself revisited, can make.
@@ -132,17 +157,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let event = graph.event(id);
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(id));
-        self.decide_revisits(id, event.loc, Writes::RightAfter(event.rf));
+        self.decide_revisits(event.thread, id, event.loc, Writes::RightAfter(event.rf));
     }
 
     /// Goes back through the events that are not causally before the write, as long as they were added maximally: the
     /// first that was not would be deleted by every revisit of an earlier read.
-    fn decide_revisits(&mut self, write: EventId, loc: Loc, writes: Writes) {
+    fn decide_revisits(&mut self, thread: ThreadId, write: EventId, loc: Loc, writes: Writes) {
         let graph = &self.graphs[self.level];
         let reads = &graph.location(loc).reads;
         let Some(&earliest) = reads.first() else { return };
         let porf = std::mem::take(&mut self.porf);
-        let revisiter = Revisiter { porf: &porf, id: write };
+        let revisiter = Revisiter { thread, porf: &porf, id: write };
         for index in (earliest.index()..graph.len()).rev() {
             let id = EventId::new(index);
             if id == write || revisiter.depends_on(graph, id) {
@@ -183,7 +208,7 @@ fn push_places(
             if position >= floor && !taken {
                 choices.push(match write.id.is_some() {
                     true => Choice::RevisitOn { read },
-                    false => Choice::Revisit { read, place: position as u32 + 1, source },
+                    false => Choice::Revisit { thread: write.thread, read, place: position as u32 + 1, source },
                 });
             }
         }
@@ -192,7 +217,8 @@ fn push_places(
             for place in (own_floor.max(floor) + 1..=len).rev() {
                 let splits = place < len && graph.event(co[place]).is_update();
                 if !splits {
-                    choices.push(Choice::Revisit { read, place: place as u32, source: EventId::NONE });
+                    let (thread, place) = (write.thread, place as u32);
+                    choices.push(Choice::Revisit { thread, read, place, source: EventId::NONE });
                 }
             }
         }
@@ -206,7 +232,7 @@ pub(super) fn effect(graph: &Graph, thread: ThreadId, choice: Choice) -> Effect 
         Choice::Read(rf) => effect_of_read(graph, action, rf),
         Choice::Place(place) => effect_of_store(action, place as usize),
         Choice::Value(value) => Effect::answer(value),
-        Choice::Only | Choice::Stay | Choice::Revisit { .. } | Choice::RevisitOn { .. } => Effect::answer(0),
+        _ => Effect::answer(0),
     }
 }
 

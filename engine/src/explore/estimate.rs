@@ -102,10 +102,13 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
             return self.pick(frame.thread, frame.start, frame.slot, leaves);
         }
         let start = visitor.choices.len();
-        let Some(thread) = visitor.next_thread() else { return visitor.finish() };
-        visitor.decide(thread);
+        let next = visitor.next_thread();
+        match next {
+            Some(thread) => visitor.decide(thread),
+            None => visitor.decide_full(),
+        }
         let slot = visitor.snapshots.push(&visitor.state);
-        self.pick(thread, start, slot, leaves)
+        self.pick(next.unwrap_or(ThreadId::new(0)), start, slot, leaves)
     }
 
     fn pick(&mut self, thread: ThreadId, start: usize, slot: usize, leaves: &mut f64) -> Step<P::Error> {

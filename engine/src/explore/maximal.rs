@@ -4,11 +4,13 @@
 //! added maximally: of all graphs that differ in the deleted part only, exactly one is like that, so that the revisit
 //! happens exactly once.
 
-use crate::graph::{Action, EventId, Graph, View, contains};
+use crate::graph::{Action, EventId, Graph, ThreadId, View, contains};
 
 /// A write that looks for reads to revisit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Revisiter<'a> {
+    /// Its thread.
+    pub thread: ThreadId,
     /// What it causally depends on, itself included.
     pub porf: &'a View,
     /// Itself, if it is in the graph already.

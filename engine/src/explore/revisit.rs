@@ -89,7 +89,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
         let (whole, graph) = (&whole[self.level], &mut rest[0]);
-        let revisiter = Revisiter { porf: &self.porf, id: write.id };
+        let revisiter = Revisiter { thread: write.thread, porf: &self.porf, id: write.id };
         let revisited = whole.event(read);
         let snapshot = revisited.snapshot;
         let renaming = &mut self.renaming;

@@ -114,7 +114,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Extends the graph by one event, the first child of the node that it is at.
     pub fn step(&mut self) -> Step<P::Error> {
         let Some(thread) = self.next_thread() else {
-            return self.finish();
+            return self.full();
         };
         let start = self.choices.len();
         self.decide(thread);
@@ -128,6 +128,19 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             if matches!(choice, Choice::Read(_)) { self.snapshots.push(&self.state) } else { usize::MAX }
         };
         self.apply(thread, choice, slot)
+    }
+
+    /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
+    fn full(&mut self) -> Step<P::Error> {
+        let start = self.choices.len();
+        self.decide_full();
+        if self.choices.len() - start > 1 {
+            let slot = self.snapshots.push(&self.state);
+            self.push_frame(ThreadId::new(0), start, slot);
+        } else {
+            self.choices.truncate(start);
+        }
+        self.finish()
     }
 
     fn push_frame(&mut self, thread: ThreadId, start: usize, slot: usize) {
@@ -175,9 +188,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
     pub fn apply(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         match choice {
-            Choice::Revisit { read, place, source } => self.revisit_by_pending(thread, read, place, source),
+            Choice::Revisit { thread, read, place, source } => self.revisit_by_pending(thread, read, place, source),
             Choice::RevisitOn { read } => self.revisit_by_last(read),
             Choice::Stay => Step::Extended,
+            Choice::Full => self.finish(),
             _ => self.extend(thread, choice, slot),
         }
     }
