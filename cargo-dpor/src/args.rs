@@ -24,7 +24,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct SetupArgs {
-    /// When to use colors
+    /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
 }
@@ -40,10 +40,10 @@ pub struct TestArgs {
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
-    /// What is printed
+    /// Print text for people, or one JSON object a line
     #[arg(long, default_value = "human")]
     pub format: Format,
-    /// When to use colors
+    /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     #[command(flatten)]
@@ -75,15 +75,12 @@ pub struct Filter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text to read
     Human,
-    /// One JSON object a line
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal
     Auto,
     Always,
     Never,
