@@ -34,6 +34,9 @@ pub struct SetupArgs {
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
+    /// Stop an execution after so many jumps and calls: the test is incomplete then
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Result, anyhow};
 use dpor_engine::program::Test;
+use dpor_engine::verdict::ErrorKind;
 use dpor_engine::vm::{self, Failure, FailureKind, RunOptions, StackFrame, Stream};
 
 use crate::compile::Binary;
@@ -30,8 +31,9 @@ pub struct Output {
 }
 
 /// Runs a test once.
-pub fn run(binary: &Binary, test: &Test) -> Result<Run> {
-    let options = RunOptions { env: environment(binary), ..RunOptions::default() };
+pub fn run(binary: &Binary, test: &Test, max_steps: Option<u64>) -> Result<Run> {
+    let mut options = RunOptions { env: environment(binary), ..RunOptions::default() };
+    options.max_steps = max_steps.unwrap_or(options.max_steps);
     let run = catch_unwind(AssertUnwindSafe(|| vm::run(&binary.program, test.entry, &options))).map_err(|_| {
         anyhow!("internal error: the checker itself failed in test `{}`\n\nPlease report this.", test.name)
     })?;
@@ -41,7 +43,11 @@ pub fn run(binary: &Binary, test: &Test) -> Result<Run> {
         stdout: text(run.output.stream(Stream::Stdout)),
         stderr: text(run.output.stream(Stream::Stderr)),
     };
-    Ok(Run { ending: run.failure.map_or(Ending::Clean, |failure| ending(failure, test)), output })
+    let ending = match run.failure {
+        Some(failure) => ending(failure, test, options.max_steps),
+        None => Ending::Clean,
+    };
+    Ok(Run { ending, output })
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
@@ -53,12 +59,16 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
     variables
 }
 
-fn ending(failure: Failure, test: &Test) -> Ending {
+fn ending(failure: Failure, test: &Test, max_steps: u64) -> Ending {
     let kind = failure.kind;
-    let problem = problem(failure, test);
+    let mut problem = problem(failure, test);
     match kind {
         FailureKind::Error(kind) => Ending::Error(kind, problem),
-        FailureKind::Limit => Ending::Limit(problem),
+        FailureKind::Limit => {
+            let message = format!("an execution has at most {max_steps} steps: `--max-steps` sets another limit");
+            problem.notes.push(Note { message, location: None });
+            Ending::Limit(problem)
+        }
         FailureKind::Unsupported => Ending::Unsupported(problem),
     }
 }
@@ -70,10 +80,15 @@ fn problem(failure: Failure, test: &Test) -> Problem {
         location: frame.location,
     };
     let note = |note: vm::Note| Note { message: with_user_names(&note.message, test), location: note.location };
+    // A panic's message is the user's own.
+    let message = match failure.kind {
+        FailureKind::Error(ErrorKind::Panic) => failure.message,
+        _ => with_user_names(&failure.message, test),
+    };
     Problem {
-        stack: own_frames(&failure.stack, test).iter().cloned().map(frame).collect(),
-        message: failure.message,
+        message,
         location: failure.location,
+        stack: own_frames(failure.stack, test).into_iter().map(frame).collect(),
         notes: failure.notes.into_iter().map(note).collect(),
     }
 }
@@ -89,12 +104,15 @@ fn with_user_names(text: &str, test: &Test) -> String {
     text.replace(&inner_function(test), &test.name)
 }
 
-/// The part of the stack that is inside of the test's own function.
-fn own_frames<'a>(stack: &'a [StackFrame], test: &Test) -> &'a [StackFrame] {
+/// The part of the stack that is inside of the test's own function, without functions of our own.
+fn own_frames(mut stack: Vec<StackFrame>, test: &Test) -> Vec<StackFrame> {
     let inner = inner_function(test);
     let is_test = |frame: &StackFrame| frame.function == inner || frame.function.ends_with(&format!("::{inner}"));
-    let end = stack.iter().position(is_test).map_or(stack.len(), |at| at + 1);
-    &stack[..end]
+    if let Some(at) = stack.iter().position(is_test) {
+        stack.truncate(at + 1);
+    }
+    stack.retain(|frame| !frame.function.starts_with("dpor::") && !frame.function.contains("__dpor_marker_"));
+    stack
 }
 
 #[cfg(test)]
@@ -118,8 +136,9 @@ mod tests {
             origin: Origin::User,
             location: Location { file: String::new(), line: 1, column: 1 },
         };
-        let stack = ["tests::a::a::helper", "tests::a::a", "dpor::__rt::run", "tests::a"].map(frame);
-        let names = own_frames(&stack, &test).iter().map(|frame| with_user_names(&frame.function, &test));
+        let stack = ["tests::a::a::helper", "dpor::choose", "tests::a::a", "dpor::__rt::run", "tests::a"].map(frame);
+        let own = own_frames(stack.to_vec(), &test);
+        let names = own.iter().map(|frame| with_user_names(&frame.function, &test));
         assert_eq!(names.collect::<Vec<_>>(), ["tests::a::helper", "tests::a"]);
     }
 }

@@ -28,7 +28,7 @@ pub fn run(selection: &Selection, args: &TestArgs, report: &mut dyn Report) -> R
         }
         for selected in &target.tests {
             for model in models(selected) {
-                let result = run_test(target.binary, selected, model)?;
+                let result = run_test(target.binary, selected, model, args)?;
                 summary.count(result.verdict.outcome);
                 report.test(&result)?;
             }
@@ -44,7 +44,12 @@ fn models<'a>(selected: &SelectedTest<'a>) -> impl Iterator<Item = &'a str> {
     selected.test.config.model.as_deref().unwrap_or(DEFAULT_MODEL).split(',')
 }
 
-fn run_test<'a>(binary: &'a Binary, selected: &SelectedTest<'a>, model: &'a str) -> Result<TestResult<'a>> {
+fn run_test<'a>(
+    binary: &'a Binary,
+    selected: &SelectedTest<'a>,
+    model: &'a str,
+    args: &TestArgs,
+) -> Result<TestResult<'a>> {
     let test = selected.test;
     let mut result = TestResult {
         binary,
@@ -60,7 +65,7 @@ fn run_test<'a>(binary: &'a Binary, selected: &SelectedTest<'a>, model: &'a str)
         return Ok(result);
     }
     let start = Instant::now();
-    let run = machine::run(binary, test)?;
+    let run = machine::run(binary, test, args.max_steps)?;
     result.duration = start.elapsed();
     result.executions = 1;
     result.output = run.output;

@@ -49,10 +49,11 @@ impl<W: Write> Human<W> {
                 write!(self.out, "{}", self.sources.excerpt(place, style))?;
             }
         }
+        let stack = shown_frames(&problem.stack, kind);
         // Where there is one function besides the library's, the place says it all.
-        if problem.stack.iter().filter(|frame| frame.origin != Origin::Std).count() > 1 {
+        if stack.iter().filter(|frame| frame.origin != Origin::Std).count() > 1 {
             writeln!(self.out, "{}:", style.bold("stack"))?;
-            for line in fold(&problem.stack) {
+            for line in fold(stack) {
                 writeln!(self.out, "{line}")?;
             }
         }
@@ -152,6 +153,14 @@ fn seconds(duration: Duration) -> String {
     format!("{:>8.3}s", duration.as_secs_f64())
 }
 
+/// The stack without what every stack has: the library's way into the program and, for a panic, out of it.
+fn shown_frames<'a>(stack: &'a [Frame], kind: &str) -> &'a [Frame] {
+    let is_shown = |frame: &Frame| frame.origin != Origin::Std;
+    let start = if kind == "panic" { stack.iter().position(is_shown).unwrap_or(0) } else { 0 };
+    let end = stack.iter().rposition(is_shown).map_or(stack.len(), |last| last + 1);
+    &stack[start..end]
+}
+
 /// A line for each function, but one for a run of functions of the standard library, and one for repetitions.
 fn fold(stack: &[Frame]) -> Vec<String> {
     let same = |a: &Frame, b: &Frame| a == b || (a.origin == Origin::Std && b.origin == Origin::Std);
@@ -161,7 +170,12 @@ fn fold(stack: &[Frame]) -> Vec<String> {
 fn line(frames: &[Frame]) -> String {
     let (frame, number) = (&frames[0], frames.len());
     let place = &frame.location;
-    let repeated = if number > 1 { format!(" ({number} times)") } else { String::new() };
+    let repeated = match number {
+        1 => String::new(),
+        2..100 => format!(" ({number} times)"),
+        // Of very deep stacks, the middle is missing.
+        100.. | 0 => " (100 times or more)".to_owned(),
+    };
     match frame.origin {
         Origin::Std => format!("    ({} of the standard library)", count(number, "function")),
         _ => format!("    {} at {}:{}:{}{repeated}", frame.function, place.file, place.line, place.column),
