@@ -1,1 +1,3 @@
+//! The compiler that `cargo dpor` puts in rustc's place.
+
 fn main() {}

@@ -468,6 +468,19 @@ pub enum Op {
         src: Reg,
         offset: i32,
     },
+    /// Loads what may be the unused part of an enum: uninitialized bytes read as zero.
+    LoadPadding {
+        width: Width,
+        align: u8,
+        dst: Reg,
+        base: Reg,
+        offset: i32,
+    },
+    LoadSlotPadding {
+        width: Width,
+        dst: Reg,
+        offset: u16,
+    },
     /// Loads from the frame.
     LoadSlot {
         width: Width,
