@@ -17,8 +17,6 @@ use crate::repr::Repr;
 enum Replacement {
     /// A function of the machine with the same arguments and results.
     Builtin(Builtin),
-    /// Does nothing, and returns zero if anything.
-    Nothing,
     /// Returns a number.
     Constant(u64),
     /// The default panic hook: records the message.
@@ -80,7 +78,6 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 let args = emit.list(&params);
                 emit.op(Op::Builtin { builtin, args, dst, unwind: Unwind::CONTINUE });
             }
-            Replacement::Nothing => emit.imm(dst, 0),
             Replacement::Constant(value) => emit.imm(dst, value),
             Replacement::PanicHook => self.panic_hook(&mut emit, sig.inputs()[0], params[0]),
             Replacement::Print(builtin) => self.print(&mut emit, &params, builtin),

@@ -1,3 +1,11 @@
 //! The compiler that `cargo dpor` puts in rustc's place.
 
-fn main() {}
+#![feature(rustc_private)]
+
+extern crate rustc_driver;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dpor_driver::main()
+}

@@ -9,7 +9,7 @@ use rustc_middle::ty::{self, Ty};
 use super::analyze::Part;
 use super::operand::{Atom, Value};
 use super::{LocalPlace, Lowering};
-use crate::repr::{Prim, Repr};
+use crate::repr::Prim;
 
 /// Where memory starts.
 #[derive(Clone, Copy, Debug)]
