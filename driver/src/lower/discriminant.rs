@@ -53,9 +53,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
         let Variants::Multiple { tag_field, .. } = &layout.variants else { return };
         let tag_field = tag_field.as_usize();
-        let Some(tag) = self.tcx.tag_for_variant(typing_env().as_query_input((layout.ty, variant))) else { return };
+        let bits = if layout.ty.is_enum() {
+            let Some(tag) = self.tcx.tag_for_variant(typing_env().as_query_input((layout.ty, variant))) else { return };
+            tag.to_bits(tag.size())
+        } else {
+            // The state of a coroutine: always a direct tag.
+            layout.ty.discriminant_for_variant(self.tcx, variant).map_or(0, |discriminant| discriminant.val)
+        };
         let field = self.field_spot(spot, tag_field);
-        let bits = tag.to_bits(tag.size());
         let field_layout = field.layout();
         let value = match self.repr(field_layout) {
             Repr::One(prim) => Value::One(prim, Atom::Imm(bits)),
