@@ -48,6 +48,15 @@ impl<'tcx> ProgramBuilder<'tcx> {
         }
         let name = self.tcx.codegen_fn_attrs(def_id).symbol_name.unwrap_or_else(|| self.tcx.item_name(def_id));
         let name = name.as_str();
+        if name.starts_with("__rust_") && name.contains("alloc") {
+            if let Some(definition) = self.definition(name) {
+                // `#[global_allocator]`
+                return Foreign::Function(self.mono(definition));
+            }
+            if self.tcx.crates(()).iter().any(|krate| self.tcx.has_global_allocator(*krate)) {
+                return Foreign::Unknown(format!("{name}` of a dependency with `#[global_allocator]"));
+            }
+        }
         if let Some(foreign) = known(name) {
             return foreign;
         }
@@ -197,6 +206,7 @@ fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
         | "sigaltstack"
         | "signal"
         | "sigaction"
+        | "dlsym"
         | "munmap"
         | "mprotect"
         | "__rust_no_alloc_shim_is_unstable_v2"

@@ -35,14 +35,8 @@ use crate::lower::Lowering;
 use crate::program::ProgramBuilder;
 
 /// What a crate for the target is compiled with, so that its MIR is complete and close to the source.
-const FLAGS: [&str; 6] = [
-    "-Zalways-encode-mir",
-    "-Zmir-opt-level=1",
-    "-Zinline-mir=no",
-    "-Zub-checks=no",
-    "-Cpanic=unwind",
-    "-Cdebug-assertions=on",
-];
+const FLAGS: [&str; 5] =
+    ["-Zalways-encode-mir", "-Zmir-opt-level=1", "-Zinline-mir=no", "-Zub-checks=no", "-Cpanic=unwind"];
 
 /// Runs the driver with the arguments that cargo gives to a compiler wrapper: the compiler, then its arguments.
 pub fn main() -> ExitCode {
@@ -53,17 +47,27 @@ pub fn main() -> ExitCode {
     }
     // Build scripts and procedural macros have no `--target`: they run on the host, with the stock library.
     let for_target = args.iter().any(|arg| arg == "--target" || arg.starts_with("--target="));
-    let sysroot = std::env::var("DPOR_SYSROOT").ok();
     let mut callbacks = Lower { output: None };
-    if let (true, Some(sysroot)) = (for_target, sysroot) {
-        args.push("--sysroot".to_owned());
-        args.push(sysroot);
-        // The crate's own debug assertions stay as its profile has them.
-        args.extend(FLAGS.iter().filter(|flag| !flag.contains("debug-assertions")).map(|flag| (*flag).to_owned()));
+    if let (true, Ok(sysroot)) = (for_target, std::env::var("DPOR_SYSROOT")) {
+        args.extend(["--sysroot".to_owned(), sysroot]);
+        args.extend(FLAGS.map(str::to_owned));
         callbacks.output = output(&args);
     }
-    rustc_driver::init_rustc_env_logger(&rustc_session::EarlyDiagCtxt::new(Default::default()));
-    catch_with_exit_code(|| rustc_driver::compiler_entrypoint(&args, &mut callbacks))
+    let exit_code = catch_with_exit_code(|| rustc_driver::compiler_entrypoint(&args, &mut callbacks));
+    if args.iter().any(|arg| arg == "-vV") {
+        println!("{}", identity());
+    }
+    exit_code
+}
+
+/// A line for `rustc -vV` that changes with the driver: cargo then compiles everything anew.
+fn identity() -> String {
+    let modified = std::env::current_exe()
+        .and_then(|path| path.metadata())
+        .and_then(|metadata| metadata.modified())
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    format!("dpor: {} {}", env!("CARGO_PKG_VERSION"), modified.map_or(0, |time| time.as_nanos()))
 }
 
 /// Where the program goes: beside the metadata of a test target of a package under check.

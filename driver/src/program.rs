@@ -86,10 +86,9 @@ impl<'tcx> ProgramBuilder<'tcx> {
     pub fn origin(&mut self, def_id: DefId) -> Origin {
         let tcx = self.tcx;
         *self.origins.entry(def_id.krate).or_insert_with(|| {
-            let name = tcx.crate_name(def_id.krate);
             if def_id.krate == LOCAL_CRATE {
                 Origin::User
-            } else if STD_CRATES.contains(&name.as_str()) {
+            } else if is_std_crate(tcx, def_id.krate) {
                 Origin::Std
             } else if is_workspace_crate(tcx, def_id.krate) {
                 Origin::User
@@ -171,22 +170,11 @@ impl<'tcx> ProgramBuilder<'tcx> {
     }
 }
 
-const STD_CRATES: [&str; 14] = [
-    "core",
-    "alloc",
-    "std",
-    "panic_unwind",
-    "panic_abort",
-    "unwind",
-    "compiler_builtins",
-    "hashbrown",
-    "std_detect",
-    "test",
-    "proc_macro",
-    "rustc_demangle",
-    "libc",
-    "cfg_if",
-];
+/// Whether a crate comes with the standard library.
+fn is_std_crate(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
+    let sysroot = tcx.sess.opts.sysroot.path();
+    tcx.used_crate_source(krate).paths().any(|path| path.starts_with(sysroot))
+}
 
 fn is_workspace_crate(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
     // Crates of a workspace are compiled from relative paths, those of a registry or the sysroot from absolute ones.

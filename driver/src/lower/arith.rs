@@ -87,13 +87,13 @@ impl<'tcx> Lowering<'_, 'tcx> {
             let b = self.shift_amount(op, b_prim, b);
             return match (repr, checked) {
                 (Repr::Two(first, second, offset), true) => {
-                    let (dst, flag) = self.overflow_binary(op, prim, a, b);
+                    let (dst, flag) = self.overflow_binary(op, prim, a, b, target);
                     let (dst, flag) = (Atom::Register(dst), Atom::Register(flag));
                     Value::Two(first, second, offset, dst, flag)
                 }
                 (Repr::Memory, true) => {
                     // A pair that the layout does not keep in registers.
-                    let (dst, flag) = self.overflow_binary(op, prim, a, b);
+                    let (dst, flag) = self.overflow_binary(op, prim, a, b, None);
                     let place = self.temporary(layout);
                     let value = self.field(place, 0);
                     let overflow = self.field(place, 1);
@@ -137,11 +137,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.emit.op(Op::Bin { op, ty, dst, a, b });
     }
 
-    fn overflow_binary(&mut self, op: OverflowOp, prim: Prim, a: Atom, b: Atom) -> (Reg, Reg) {
+    /// The result and the flag, in `target` and after it if there is one.
+    fn overflow_binary(&mut self, op: OverflowOp, prim: Prim, a: Atom, b: Atom, target: Option<Reg>) -> (Reg, Reg) {
         let a = self.prim_register(prim, a);
         let b = self.prim_register(if op == OverflowOp::Shl { Prim::USIZE } else { prim }, b);
-        let dst = self.emit.registers(prim.registers());
-        let flag = self.emit.register();
+        let dst = target.unwrap_or_else(|| self.emit.registers(prim.registers() + 1));
+        let flag = Reg(dst.0 + prim.registers());
         match prim.int_ty() {
             Some(ty) => self.emit.op(Op::BinOverflow { op, ty, dst, flag, a, b }),
             None => self.emit.op(Op::BinOverflow128 { op, signed: prim.signed(), dst, flag, a, b }),

@@ -61,6 +61,9 @@ pub struct Lowering<'b, 'tcx> {
     blocks: IndexVec<BasicBlock, Label>,
     /// The hidden argument of `#[track_caller]` functions.
     caller_location: Option<Reg>,
+    /// Temporaries in the frame (size, alignment, offset): of the current statement, and of earlier ones.
+    used_temporaries: Vec<(u64, u64, u16)>,
+    free_temporaries: Vec<(u64, u64, u16)>,
     /// Code that runs rarely, emitted at the end.
     cold: Vec<terminator::Cold<'tcx>>,
     span: Span,
@@ -94,6 +97,8 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             big_locals: IndexVec::new(),
             blocks,
             caller_location: None,
+            used_temporaries: Vec::new(),
+            free_temporaries: Vec::new(),
             cold: Vec::new(),
             span,
             params: 0,
@@ -215,13 +220,19 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             self.set_place(statement.source_info.span);
             let mark = self.emit.mark();
             self.statement(statement);
-            self.emit.release(mark);
+            self.release(mark);
         }
         let terminator = data.terminator();
         self.set_place(terminator.source_info.span);
         let mark = self.emit.mark();
         self.terminator(terminator, next);
+        self.release(mark);
+    }
+
+    /// Frees the registers taken since `mark`, and all temporaries.
+    fn release(&mut self, mark: u32) {
         self.emit.release(mark);
+        self.free_temporaries.append(&mut self.used_temporaries);
     }
 
     fn set_place(&mut self, span: Span) {

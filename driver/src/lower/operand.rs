@@ -224,8 +224,16 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     pub(super) fn temporary_bytes(&mut self, size: u64, align: u64) -> Addr {
+        if let Some(at) = self.free_temporaries.iter().position(|free| (free.0, free.1) == (size, align)) {
+            let free = self.free_temporaries.swap_remove(at);
+            self.used_temporaries.push(free);
+            return Addr::slot(free.2);
+        }
         match self.emit.frame_memory(size, align, true, "") {
-            FrameMemory::Slot(offset) => Addr::slot(offset),
+            FrameMemory::Slot(offset) => {
+                self.used_temporaries.push((size, align, offset));
+                Addr::slot(offset)
+            }
             FrameMemory::Big(reg) => {
                 self.emit.op(Op::BigSlot { dst: reg, size, align: align.trailing_zeros() as u8 });
                 Addr::register(reg)

@@ -183,7 +183,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 }
                 ColdKind::Terminate(reason) => self.terminate(reason),
             }
-            self.emit.release(mark);
+            self.release(mark);
         }
     }
 
