@@ -6,6 +6,7 @@
 #![feature(rustc_private)]
 
 extern crate rustc_abi;
+extern crate rustc_ast;
 extern crate rustc_attr_ir;
 extern crate rustc_driver;
 extern crate rustc_hir;

@@ -1,8 +1,11 @@
 //! Terminators: jumps, switches, assertions, drops, the ends of functions.
 
 use dpor_engine::program::{BinOp, Op, Reg, Unwind, Width};
+use rustc_ast::ast::InlineAsmTemplatePiece;
 use rustc_attr_ir::lang_items::LangItem;
-use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
+use rustc_middle::mir::{
+    self, AssertKind, BasicBlock, InlineAsmOperand, TerminatorKind, UnwindAction, UnwindTerminateReason,
+};
 use rustc_middle::ty::{self, Instance};
 
 use super::operand::{Atom, Value};
@@ -22,6 +25,20 @@ enum ColdKind<'tcx> {
     Assert { msg: mir::AssertMessage<'tcx>, source_info: mir::SourceInfo, unwind: UnwindAction },
     /// A panic must not leave this function.
     Terminate(UnwindTerminateReason),
+}
+
+/// Whether the assembly is empty, or no more than a comment.
+fn has_no_instructions(template: &[InlineAsmTemplatePiece]) -> bool {
+    let text: String = template
+        .iter()
+        .map(|piece| match piece {
+            InlineAsmTemplatePiece::String(text) => text,
+            InlineAsmTemplatePiece::Placeholder { .. } => "operand",
+        })
+        .collect();
+    let text = text.trim();
+    let comment = text.strip_prefix("/*").and_then(|text| text.strip_suffix("*/"));
+    text.is_empty() || comment.is_some_and(|text| !text.contains("*/"))
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -53,7 +70,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.assert(cond, *expected, msg, *unwind, terminator.source_info);
                 self.goto(*target, next);
             }
-            TerminatorKind::InlineAsm { .. } => self.unsupported("inline assembly"),
+            TerminatorKind::InlineAsm { template, operands, targets, .. } => match targets[..] {
+                [target] if has_no_instructions(template) && self.pass_through(operands) => self.goto(target, next),
+                _ => self.unsupported("inline assembly"),
+            },
             TerminatorKind::Yield { .. } | TerminatorKind::CoroutineDrop => {
                 self.unsupported("a coroutine that was not lowered to a state machine");
             }
@@ -61,6 +81,26 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.goto(*real_target, next);
             }
         }
+    }
+
+    /// Assembly without instructions, which keeps a value from the optimizer: what goes in comes out. False where
+    /// something comes out that did not go in.
+    fn pass_through(&mut self, operands: &[InlineAsmOperand<'tcx>]) -> bool {
+        for operand in operands {
+            match operand {
+                InlineAsmOperand::In { .. } => {}
+                InlineAsmOperand::InOut { in_value, out_place: Some(place), .. } => {
+                    let (value, layout) = self.operand(in_value);
+                    let spot = self.spot(*place);
+                    if layout.ty != spot.layout().ty {
+                        return false;
+                    }
+                    self.store(value, spot);
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn goto(&mut self, target: BasicBlock, next: Option<BasicBlock>) {
