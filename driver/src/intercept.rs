@@ -19,6 +19,8 @@ enum Replacement {
     Builtin(Builtin),
     /// Returns a number.
     Constant(u64),
+    /// Returns a struct in memory that is all zeros.
+    Zeros,
     /// The default panic hook: records the message.
     PanicHook,
     /// `print!` and `eprint!`: formats and captures.
@@ -29,6 +31,8 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("dpor::choose", Replacement::Builtin(Builtin::Choose)),
     ("dpor::assume", Replacement::Builtin(Builtin::Assume)),
     ("dpor::checking", Replacement::Constant(1)),
+    // No processor features beyond the target's own: code takes its portable paths.
+    ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),
     ("std::panicking::default_hook", Replacement::PanicHook),
@@ -57,10 +61,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let sig = instance.ty(self.tcx, ty::TypingEnv::fully_monomorphized()).fn_sig(self.tcx);
         let sig = self.tcx.instantiate_bound_regions_with_erased(sig);
         let result = layout_of(self.tcx, sig.output());
-        let results = Repr::of(&self.layouts, result).registers();
-        let dst = emit.registers(results.max(1));
-        let mut first = Reg(results);
-        // Registers of the parameters follow those of the results.
+        let result_repr = Repr::of(&self.layouts, result);
+        let results = result_repr.registers();
+        // Registers of the parameters follow those of the results; a result in memory is written through the first.
+        let mut first = Reg(results + u16::from(result_repr == Repr::Memory));
         let mut params = Vec::new();
         for &input in sig.inputs() {
             let repr = Repr::of(&self.layouts, layout_of(self.tcx, input));
@@ -72,13 +76,20 @@ impl<'tcx> ProgramBuilder<'tcx> {
             first = Reg(first.0 + 1);
         }
         let param_count = first.0 - results;
-        emit.registers(param_count);
+        emit.registers(first.0);
+        let dst = if results == 0 { emit.register() } else { Reg(0) };
         match replacement {
             Replacement::Builtin(builtin) => {
                 let args = emit.list(&params);
                 emit.op(Op::Builtin { builtin, args, dst, unwind: Unwind::CONTINUE });
             }
             Replacement::Constant(value) => emit.imm(dst, value),
+            Replacement::Zeros => {
+                let (value, len) = (emit.register(), emit.register());
+                emit.imm(value, 0);
+                emit.imm(len, result.size.bytes());
+                emit.op(Op::Fill { align: 0, dst: Reg(results), value, len });
+            }
             Replacement::PanicHook => self.panic_hook(&mut emit, sig.inputs()[0], params[0]),
             Replacement::Print(builtin) => self.print(&mut emit, &params, builtin),
         }

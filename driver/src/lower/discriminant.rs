@@ -8,7 +8,7 @@ use rustc_middle::ty::{self, Ty};
 use super::Lowering;
 use super::analyze::{Part, part_of};
 use super::operand::{Atom, Value};
-use super::place::{Spot, typing_env};
+use super::place::Spot;
 use crate::repr::{Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -51,22 +51,28 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if layout.is_variant_uninhabited(variant) {
             return self.unreachable(format!("an uninhabited variant of `{}` is made", layout.ty));
         }
-        let Variants::Multiple { tag_field, .. } = &layout.variants else { return };
-        let tag_field = tag_field.as_usize();
-        let bits = if layout.ty.is_enum() {
-            let Some(tag) = self.tcx.tag_for_variant(typing_env().as_query_input((layout.ty, variant))) else { return };
-            tag.to_bits(tag.size())
-        } else {
-            // The state of a coroutine: always a direct tag.
-            layout.ty.discriminant_for_variant(self.tcx, variant).map_or(0, |discriminant| discriminant.val)
-        };
+        let Some((tag_field, tag)) = self.tag_of(layout, variant) else { return };
         let field = self.field_spot(spot, tag_field);
+        let bits = tag & layout.field(&self.builder.layouts, tag_field).size.unsigned_int_max();
         let field_layout = field.layout();
         let value = match self.repr(field_layout) {
             Repr::One(prim) => Value::One(prim, Atom::Imm(bits)),
             _ => return self.unsupported("an enum whose tag is no scalar"),
         };
         self.store(value, field);
+    }
+
+    /// The field that says which variant it is, and what it says; nothing where other fields imply it.
+    fn tag_of(&self, layout: TyAndLayout<'tcx>, variant: VariantIdx) -> Option<(usize, u128)> {
+        let Variants::Multiple { tag_field, tag_encoding, .. } = &layout.variants else { return None };
+        let tag = match tag_encoding {
+            TagEncoding::Direct => layout.ty.discriminant_for_variant(self.tcx, variant)?.val,
+            TagEncoding::Niche { untagged_variant, .. } if *untagged_variant == variant => return None,
+            TagEncoding::Niche { niche_variants, niche_start, .. } => {
+                u128::from(variant.as_u32() - niche_variants.start.as_u32()).wrapping_add(*niche_start)
+            }
+        };
+        Some((tag_field.as_usize(), tag))
     }
 
     /// Reads the discriminant as a value of `ty`.

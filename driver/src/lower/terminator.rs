@@ -1,11 +1,9 @@
 //! Terminators: jumps, switches, assertions, drops, the ends of functions.
 
 use dpor_engine::program::{BinOp, Op, Reg, Unwind, Width};
-use rustc_ast::ast::InlineAsmTemplatePiece;
+use rustc_ast::InlineAsmTemplatePiece;
 use rustc_attr_ir::lang_items::LangItem;
-use rustc_middle::mir::{
-    self, AssertKind, BasicBlock, InlineAsmOperand, TerminatorKind, UnwindAction, UnwindTerminateReason,
-};
+use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
 use rustc_middle::ty::{self, Instance};
 
 use super::operand::{Atom, Value};
@@ -25,20 +23,6 @@ enum ColdKind<'tcx> {
     Assert { msg: mir::AssertMessage<'tcx>, source_info: mir::SourceInfo, unwind: UnwindAction },
     /// A panic must not leave this function.
     Terminate(UnwindTerminateReason),
-}
-
-/// Whether the assembly is empty, or no more than a comment.
-fn has_no_instructions(template: &[InlineAsmTemplatePiece]) -> bool {
-    let text: String = template
-        .iter()
-        .map(|piece| match piece {
-            InlineAsmTemplatePiece::String(text) => text,
-            InlineAsmTemplatePiece::Placeholder { .. } => "operand",
-        })
-        .collect();
-    let text = text.trim();
-    let comment = text.strip_prefix("/*").and_then(|text| text.strip_suffix("*/"));
-    text.is_empty() || comment.is_some_and(|text| !text.contains("*/"))
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -70,10 +54,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.assert(cond, *expected, msg, *unwind, terminator.source_info);
                 self.goto(*target, next);
             }
-            TerminatorKind::InlineAsm { template, operands, targets, .. } => match targets[..] {
-                [target] if has_no_instructions(template) && self.pass_through(operands) => self.goto(target, next),
-                _ => self.unsupported("inline assembly"),
-            },
+            TerminatorKind::InlineAsm { template, operands, targets, .. } => {
+                match (is_empty_assembly(template), targets.first()) {
+                    (true, Some(target)) => {
+                        self.empty_assembly(operands);
+                        self.goto(*target, next);
+                    }
+                    _ => self.unsupported("inline assembly"),
+                }
+            }
             TerminatorKind::Yield { .. } | TerminatorKind::CoroutineDrop => {
                 self.unsupported("a coroutine that was not lowered to a state machine");
             }
@@ -83,24 +72,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    /// Assembly without instructions, which keeps a value from the optimizer: what goes in comes out. False where
-    /// something comes out that did not go in.
-    fn pass_through(&mut self, operands: &[InlineAsmOperand<'tcx>]) -> bool {
+    /// Assembly without instructions, there to hide a value from the optimizer: what goes in comes out.
+    fn empty_assembly(&mut self, operands: &[mir::InlineAsmOperand<'tcx>]) {
         for operand in operands {
-            match operand {
-                InlineAsmOperand::In { .. } => {}
-                InlineAsmOperand::InOut { in_value, out_place: Some(place), .. } => {
-                    let (value, layout) = self.operand(in_value);
-                    let spot = self.spot(*place);
-                    if layout.ty != spot.layout().ty {
-                        return false;
-                    }
-                    self.store(value, spot);
-                }
-                _ => return false,
+            if let mir::InlineAsmOperand::InOut { in_value, out_place: Some(place), .. } = operand {
+                let (value, _) = self.operand(in_value);
+                let spot = self.spot(*place);
+                self.store(value, spot);
             }
         }
-        true
     }
 
     fn goto(&mut self, target: BasicBlock, next: Option<BasicBlock>) {
@@ -332,4 +312,23 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
         }
     }
+}
+
+/// Whether a template of assembly has nothing but comments.
+fn is_empty_assembly(template: &[InlineAsmTemplatePiece]) -> bool {
+    let text: String = template
+        .iter()
+        .map(|piece| match piece {
+            InlineAsmTemplatePiece::String(text) => text.as_ref(),
+            InlineAsmTemplatePiece::Placeholder { .. } => "operand",
+        })
+        .collect();
+    let mut rest = text.as_str();
+    let mut code = String::new();
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    code.push_str(rest);
+    code.trim().is_empty()
 }
