@@ -15,6 +15,15 @@ impl Drop for Named {
     }
 }
 
+/// Would say so if it were dropped.
+struct Silent;
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        println!("this must not be");
+    }
+}
+
 fn named(name: &str) -> Named {
     Named(name.into())
 }
@@ -27,7 +36,7 @@ fn mem_functions() {
     println!("{} {} {}", a.0, b.0, old.0);
     let mut list = vec![1, 2, 3];
     println!("{:?} {:?}", mem::take(&mut list), list);
-    mem::forget(named("never dropped"));
+    mem::forget(Silent);
     println!("{} {}", size_of_val("héllo"), size_of_val(&[0u16; 7][..]));
     println!("{} {}", mem::needs_drop::<Named>(), mem::needs_drop::<&Named>());
     // SAFETY: every bit pattern is valid for arrays of integers.
