@@ -82,7 +82,7 @@ fn index_maps() {
     let mut set: IndexSet<u8> = b"mississippi".iter().copied().collect();
     println!("{set:?}");
     println!("{:?}", set.insert_full(b'x'));
-    let other = IndexSet::from([b's', b'x', b'y']);
+    let other = IndexSet::from(*b"sxy");
     println!("{:?} {:?}", &set & &other, set.difference(&other).count());
     let long: IndexMap<String, usize> = (0..100).map(|n| (format!("key {n}"), n)).collect();
     println!("{:?} {:?}", long.get("key 77"), long.get_range(98..).map(|slice| slice.len()));
