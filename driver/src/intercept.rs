@@ -1,7 +1,7 @@
 //! Functions of the standard library that the machine provides in another way, found by their path.
 //!
-//! Each replaces a whole function. A path that no longer exists in the standard library of the pinned toolchain would
-//! silently not be intercepted, so a test looks every one of them up.
+//! Each replaces a whole function. A path that does not exist in the standard library would silently not be
+//! intercepted, so every one of them is looked up first.
 
 use dpor_engine::program::{Builtin, FuncId, Op, Origin, Reg, Unwind};
 use rustc_middle::ty::print::{with_no_trimmed_paths, with_no_visible_paths};
@@ -41,6 +41,12 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
 ];
 
 impl<'tcx> ProgramBuilder<'tcx> {
+    /// The first function to be replaced that the standard library does not have.
+    pub fn missing_interception(&self) -> Option<&'static str> {
+        let in_std = REPLACEMENTS.iter().map(|(path, _)| *path).filter(|path| !path.starts_with("dpor::"));
+        in_std.into_iter().find(|path| self.find(&path.split("::").collect::<Vec<_>>()).is_none())
+    }
+
     /// Writes the replacement of a function; false where there is none.
     pub fn intercept(&mut self, id: FuncId, instance: Instance<'tcx>) -> bool {
         let ty::InstanceKind::Item(def_id) = instance.def else { return false };

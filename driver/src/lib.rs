@@ -96,6 +96,9 @@ impl Callbacks for Lower {
     fn after_analysis<'tcx>(&mut self, _compiler: &Compiler, tcx: TyCtxt<'tcx>) -> Compilation {
         if let Some(output) = &self.output {
             let mut builder = ProgramBuilder::new(tcx);
+            if let Some(path) = builder.missing_interception() {
+                tcx.dcx().fatal(format!("the standard library has no `{path}`: this cargo-dpor does not fit it"));
+            }
             if let Err(error) = builder.collect_tests() {
                 tcx.dcx().fatal(error.to_string());
             }

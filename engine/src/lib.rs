@@ -7,3 +7,4 @@
 
 pub mod program;
 pub mod verdict;
+pub mod vm;

@@ -27,7 +27,7 @@ pub struct FuncId(pub u32);
 pub struct List(pub u32);
 
 /// The size of a scalar in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Width {
     W8,
     W16,
