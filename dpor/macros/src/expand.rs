@@ -18,7 +18,7 @@ use crate::crate_name;
 use crate::diagnostic::Diagnostic;
 use crate::function::{self, Attribute, Function, Mark};
 use crate::options::{self, Setting};
-use proc_macro::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 
 /// Expands the attribute. With errors, the function stays, so that nothing else is reported because it is missing.
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -139,9 +139,9 @@ impl Expansion {
         let path = format!("{}::__rt::Marker", self.dpor);
         let mut tokens = source(&format!("#[cfg(all({}))]", variant.conditions));
         tokens.extend(self.function.conditions().map(|attribute| attribute.tokens.clone()));
-        tokens.extend(source(&format!(
-            "#[doc(hidden)] #[allow(non_upper_case_globals, dead_code)] const {marker}: {path} = {path}"
-        )));
+        tokens.extend(source("#[doc(hidden)] #[allow(non_upper_case_globals, dead_code)]"));
+        // The marker lies where the test does.
+        tokens.extend(respanned(&format!("const {marker}: {path} = {path}"), self.function.name.span()));
         let config = Literal::string(&self.config(&variant.marks));
         let mut fields = source(&format!("name: {}, config: {config}, f:", Literal::string(&name)));
         fields.extend(match self.returns_value() {
@@ -195,13 +195,21 @@ fn calling(name: &Ident, before: &str, after: &str) -> TokenStream {
     let mut call = TokenTree::Group(Group::new(Delimiter::Parenthesis, TokenStream::new()));
     call.set_span(name.span());
     body.extend([call]);
-    body.extend(source(after).into_iter().map(|mut token| {
-        token.set_span(name.span().resolved_at(token.span()));
-        token
-    }));
+    body.extend(respanned(after, name.span()));
     let mut tokens = source("||");
     tokens.extend([TokenTree::Group(Group::new(Delimiter::Brace, body))]);
     tokens
+}
+
+/// Tokens that count as written at `span`.
+fn respanned(text: &str, span: Span) -> TokenStream {
+    source(text)
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
 }
 
 fn source(text: &str) -> TokenStream {

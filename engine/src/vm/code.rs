@@ -509,6 +509,18 @@ pub enum Inst {
         low: u8,
         offset: i32,
     },
+    /// Uninitialized bytes read as zero. The alignment is in the low four bits, the log2 of the size above.
+    LoadPadding {
+        dst: R,
+        base: R,
+        shape: u8,
+        offset: i32,
+    },
+    LoadSlotPadding {
+        dst: R,
+        width: Width,
+        offset: u16,
+    },
     /// For alignments that do not fit in the access itself.
     CheckAlign {
         base: R,

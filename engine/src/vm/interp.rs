@@ -345,6 +345,15 @@ pub fn execute(
                 Inst::StoreSlot16 { src, offset } => store_slot!(2, src, offset),
                 Inst::StoreSlot32 { src, offset } => store_slot!(4, src, offset),
                 Inst::StoreSlot64 { src, offset } => store_slot!(8, src, offset),
+                Inst::LoadPadding { dst, base, shape, offset } => {
+                    let address = get!(base).wrapping_add(i64::from(offset) as u64);
+                    let low = (1 << (shape & 15)) - 1;
+                    get!(dst) = check!(space.load_padding(address, 1 << (shape >> 4), low));
+                }
+                Inst::LoadSlotPadding { dst, width, offset } => {
+                    let address = space.stack.slot_address(offset);
+                    get!(dst) = check!(space.load_padding(address, u64::from(width.bytes()), 0));
+                }
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
                 Inst::StorageLive { offset, size } => space.stack.storage_live(offset, size),
                 Inst::StorageDead { offset, size } => space.stack.storage_dead(offset, size),

@@ -37,20 +37,32 @@ impl Space<'_> {
     /// Loads a scalar. `misaligned` are the address bits that must be zero.
     #[inline(always)]
     pub fn load<const N: usize>(&mut self, address: u64, misaligned: u64) -> Checked<u64> {
-        if address & misaligned == 0 {
-            let value = if self.stack.owns(address) {
-                self.stack.load::<N>(address)
-            } else {
-                match self.heap.recent(address, self.globals) {
-                    Some(alloc) => alloc.load::<N>(address),
-                    None => None,
-                }
-            };
-            if let Some(value) = value {
-                return Ok(value);
-            }
+        if address & misaligned == 0
+            && let Some(value) = self.load_fast::<N>(address)
+        {
+            return Ok(value);
         }
         self.load_slow(address, N as u64, misaligned)
+    }
+
+    #[inline(always)]
+    fn load_fast<const N: usize>(&self, address: u64) -> Option<u64> {
+        if self.stack.owns(address) {
+            return self.stack.load::<N>(address);
+        }
+        self.heap.recent(address, self.globals)?.load::<N>(address)
+    }
+
+    /// Loads a scalar whose uninitialized bytes read as zero.
+    #[inline(never)]
+    pub fn load_padding(&mut self, address: u64, len: u64, misaligned: u64) -> Checked<u64> {
+        self.check_align(address, misaligned, Access::Read)?;
+        let (data, shadow) = self.range(address, len)?;
+        let mut word = [0; 8];
+        for ((to, data), shadow) in word.iter_mut().zip(data).zip(shadow) {
+            *to = if *shadow == INIT { *data } else { 0 };
+        }
+        Ok(u64::from_le_bytes(word))
     }
 
     #[inline(never)]

@@ -325,6 +325,15 @@ impl<'a> Translator<'a> {
                 let dst = self.set(dst);
                 self.emit(select::load_slot(width, dst, offset));
             }
+            Op::LoadPadding { width, align, dst, base, offset } => {
+                let (base, dst) = (self.get(base), self.set(dst));
+                let shape = align.min(15) | (width as u8) << 4;
+                self.emit(Inst::LoadPadding { dst, base, shape, offset });
+            }
+            Op::LoadSlotPadding { width, dst, offset } => {
+                let dst = self.set(dst);
+                self.emit(Inst::LoadSlotPadding { dst, width, offset });
+            }
             Op::StoreSlot { width, src, offset } => {
                 let src = self.get(src);
                 self.emit(select::store_slot(width, src, offset));

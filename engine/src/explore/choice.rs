@@ -1,0 +1,47 @@
+//! The choices at a node of the exploration tree, and the stack of nodes that still have some left.
+
+use crate::graph::{EventId, ThreadId, Value};
+
+/// One child of a node: how the next event is added, or which read it revisits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// The action has only one way to happen.
+    Only,
+    /// The read, or read-modify-write, reads from this write.
+    Read(EventId),
+    /// The write goes to this place in coherence order.
+    Place(u32),
+    /// The choice is this one.
+    Value(Value),
+    /// The pending write of the thread goes to this place and revisits the read. A read-modify-write reads from
+    /// `source`.
+    Revisit { thread: ThreadId, read: EventId, place: u32, source: EventId },
+    /// The latest event, a read-modify-write that was itself just revisited, revisits the read.
+    RevisitOn { read: EventId },
+    /// A read-modify-write that was revisited stays as it is, and revisits nothing itself.
+    Stay,
+    /// Nothing more happens: no thread can go on.
+    Full,
+}
+
+/// A node with more than one child, on the way to where the exploration is.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    /// Which graph of the stack of graphs it belongs to.
+    pub level: usize,
+    /// How many events the graph has there.
+    pub len: usize,
+    /// The thread whose action is decided.
+    pub thread: ThreadId,
+    /// Where the program's state is saved.
+    pub slot: usize,
+    /// Its children, in the stack of choices.
+    pub start: usize,
+    pub end: usize,
+    /// The child being explored.
+    pub current: usize,
+}
+
+/// Where in the exploration tree something is: the numbers of the children on the way there. Paths are ordered as a
+/// depth-first exploration visits them.
+pub type Path = Vec<u32>;

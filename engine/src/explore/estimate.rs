@@ -1,0 +1,140 @@
+//! How many executions there are, guessed by random descents (Knuth: Estimating the Efficiency of Backtrack Programs,
+//! 1975).
+//!
+//! A descent goes from the root of the exploration tree to a leaf, taking each child with the same probability; the
+//! product of the numbers of children on the way is an unbiased estimate of the number of leaves. The trees are uneven, so
+//! that one descent says little: the estimate comes with its standard error.
+
+use super::program::Program;
+use super::visit::{Step, Visitor};
+use super::{Config, UnderModel, with_model};
+use crate::graph::ThreadId;
+use crate::model::Model;
+
+/// An estimate of the number of executions, complete and blocked ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// How many descents were made.
+    pub samples: u64,
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+impl Estimate {
+    /// The estimated number of executions.
+    pub fn mean(&self) -> f64 {
+        if self.samples == 0 { 0.0 } else { self.sum / self.samples as f64 }
+    }
+
+    /// The standard error of the mean; infinite where nothing can be said.
+    pub fn standard_error(&self) -> f64 {
+        if self.samples < 2 {
+            return f64::INFINITY;
+        }
+        let n = self.samples as f64;
+        let variance = (self.sum_of_squares - self.sum * self.sum / n).max(0.0) / (n - 1.0);
+        (variance / n).sqrt()
+    }
+
+    /// Takes the descents of another estimate in.
+    pub fn add(&mut self, other: Estimate) {
+        self.samples += other.samples;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+    }
+}
+
+/// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
+pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
+    with_model(config, Sampling { program, samples, seed })
+}
+
+struct Sampling<'a, P> {
+    program: &'a P,
+    samples: u64,
+    seed: u64,
+}
+
+impl<P: Program> UnderModel for Sampling<'_, P> {
+    type Output = Estimate;
+
+    fn under<M: Model>(self, model: M) -> Estimate {
+        Descents::new(self.program, model, self.seed).sample(self.samples)
+    }
+}
+
+/// Makes descents.
+pub(super) struct Descents<'p, P: Program, M> {
+    visitor: Visitor<'p, P, M>,
+    random: SplitMix,
+}
+
+impl<'p, P: Program, M: Model> Descents<'p, P, M> {
+    pub fn new(program: &'p P, model: M, seed: u64) -> Descents<'p, P, M> {
+        Descents { visitor: Visitor::new(program, model), random: SplitMix(seed) }
+    }
+
+    pub fn sample(&mut self, samples: u64) -> Estimate {
+        let mut estimate = Estimate::default();
+        for _ in 0..samples {
+            let leaves = self.descend();
+            estimate.add(Estimate { samples: 1, sum: leaves, sum_of_squares: leaves * leaves });
+        }
+        estimate
+    }
+
+    fn descend(&mut self) -> f64 {
+        let mut leaves = 1.0;
+        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(self.visitor.program));
+        loop {
+            match step {
+                Step::Extended => step = self.step(&mut leaves),
+                Step::Inconsistent => return 0.0,
+                Step::Full(_) | Step::Failed(_) => return leaves,
+            }
+        }
+    }
+
+    /// One step down to a random child.
+    fn step(&mut self, leaves: &mut f64) -> Step<P::Error> {
+        let visitor = &mut self.visitor;
+        if let Some(frame) = visitor.frames.pop() {
+            return self.pick(frame.thread, frame.start, frame.slot, leaves);
+        }
+        let start = visitor.choices.len();
+        let next = visitor.next_thread();
+        match next {
+            Some(thread) => visitor.decide(thread),
+            None => visitor.decide_full(),
+        }
+        let slot = visitor.snapshots.push(&visitor.state);
+        self.pick(next.unwrap_or(ThreadId::new(0)), start, slot, leaves)
+    }
+
+    fn pick(&mut self, thread: ThreadId, start: usize, slot: usize, leaves: &mut f64) -> Step<P::Error> {
+        let visitor = &mut self.visitor;
+        let children = (visitor.choices.len() - start) as u64;
+        *leaves *= children as f64;
+        let choice = visitor.choices[start + self.random.below(children) as usize];
+        visitor.choices.truncate(start);
+        visitor.apply(thread, choice, slot)
+    }
+}
+
+/// A small random number generator (Steele, Lea, Flood 2014).
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`, which is not 0.
+    fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+}

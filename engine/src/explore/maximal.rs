@@ -1,0 +1,50 @@
+//! Maximal extensions (§3.4 and IsMaximallyAdded in algorithm 1 of the TruSt paper).
+//!
+//! A write `w` may revisit a read `r` only from a graph in which everything the revisit deletes, and `r` itself, was
+//! added maximally: of all graphs that differ in the deleted part only, exactly one is like that, so that the revisit
+//! happens exactly once.
+
+use crate::graph::{Action, EventId, Graph, ThreadId, View, contains};
+
+/// A write that looks for reads to revisit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Revisiter<'a> {
+    /// Its thread.
+    pub thread: ThreadId,
+    /// What it causally depends on, itself included.
+    pub porf: &'a View,
+    /// Itself, if it is in the graph already.
+    pub id: EventId,
+}
+
+impl Revisiter<'_> {
+    /// Whether the event is causally before the write.
+    pub fn depends_on(&self, graph: &Graph, id: EventId) -> bool {
+        id == EventId::INIT || contains(self.porf, graph.event(id))
+    }
+
+    /// Whether a revisit of `read` keeps this event (other than the read and the write).
+    pub fn keeps(&self, graph: &Graph, read: EventId, id: EventId) -> bool {
+        id < read || (id != read && id != self.id && self.depends_on(graph, id))
+    }
+}
+
+/// Whether `id` was added maximally before the write, `id` not being causally before the write.
+///
+/// `Previous` is what was added before `id` or is causally before the write. Nothing in it may read from `id`; the write
+/// that `id` is or reads from must be in it, and must be coherence-maximal in it. A choice is maximal if it is the first.
+pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
+    let event = graph.event(id);
+    if event.fixed {
+        return false;
+    }
+    if !event.is_access() {
+        return !matches!(event.action, Action::Choose(_)) || event.answer == 0;
+    }
+    if event.revisited && !write.depends_on(graph, event.rf) {
+        return false;
+    }
+    let position = graph.co_position(id) as usize;
+    let later = &graph.location(event.loc).co[position + 1..];
+    !later.iter().any(|&other| other != write.id && (other < id || write.depends_on(graph, other)))
+}

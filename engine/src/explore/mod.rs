@@ -1,0 +1,157 @@
+//! Exploring every consistent execution of a program, each exactly once: TruSt (Kokologiannakis, Marmanis, Gladstein,
+//! Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022), algorithm 1, with trace equivalence.
+//!
+//! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
+//! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size.
+//!
+//! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
+//! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is bounded
+//! by the size of the program.
+
+mod choice;
+mod decide;
+mod estimate;
+mod ledger;
+mod maximal;
+mod program;
+mod revisit;
+mod snapshots;
+mod stats;
+mod visit;
+mod workers;
+
+pub use choice::Path;
+pub use estimate::{Estimate, estimate};
+pub use program::{Answer, Ending, Program};
+pub use stats::Stats;
+pub use workers::Progress;
+
+use crate::graph::{Graph, ThreadId};
+use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
+use std::time::Duration;
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The memory model.
+    pub model: MemoryModel,
+    /// At most this many delayed stores per buffer, under TSO and PSO.
+    pub buffer_bound: Option<usize>,
+    /// What orderings mean to TSO and PSO.
+    pub mapping: Mapping,
+    /// How many threads explore: at least one does.
+    pub workers: usize,
+    /// Stop after this many executions, complete and blocked ones.
+    pub max_executions: Option<u64>,
+    /// Stop after this long.
+    pub timeout: Option<Duration>,
+    /// Do not stop at an error.
+    pub keep_going: bool,
+}
+
+impl Config {
+    /// Everything under this model, on one thread, up to the first error.
+    pub fn new(model: MemoryModel) -> Config {
+        Config {
+            model,
+            buffer_bound: None,
+            mapping: Mapping::Rust,
+            workers: 1,
+            max_executions: None,
+            timeout: None,
+            keep_going: false,
+        }
+    }
+}
+
+/// What is wrong with an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure<E> {
+    /// What the program says.
+    Program(E),
+    /// Two accesses race.
+    Race(Race),
+    /// A thread asked for something else when it was run again with the same answers.
+    Nondeterminism(ThreadId),
+}
+
+/// An erroneous execution.
+#[derive(Clone, Debug)]
+pub struct Found<E> {
+    /// What is wrong.
+    pub failure: Failure<E>,
+    /// Where in the exploration tree it was found.
+    pub path: Path,
+    /// The execution, up to the error.
+    pub graph: Graph,
+}
+
+/// What an exploration found out.
+#[derive(Clone, Debug)]
+pub struct Report<E> {
+    /// The counts, up to the error where there is one and exploring went no further.
+    pub stats: Stats,
+    /// The distinct errors, by path: at most one unless exploring went on.
+    pub errors: Vec<Found<E>>,
+    /// Whether everything was explored (up to an error): no limit was reached.
+    pub complete: bool,
+}
+
+/// Somebody who wants to see every full execution.
+///
+/// With several workers each has its own observer. After an error, observers may have seen executions that the report
+/// does not count.
+pub trait Observer<P: Program>: Send {
+    /// An execution in which no thread can go on.
+    fn full(&mut self, graph: &Graph, state: &P::State, ending: Ending);
+}
+
+impl<P: Program> Observer<P> for () {
+    fn full(&mut self, _: &Graph, _: &P::State, _: Ending) {}
+}
+
+/// Explores a program.
+pub fn explore<P: Program>(program: &P, config: &Config) -> Report<P::Error> {
+    explore_with(program, config, None, || ()).0
+}
+
+/// Explores a program; each worker gets an observer, and the progress, if any, is kept up to date.
+pub fn explore_with<P: Program, O: Observer<P>>(
+    program: &P,
+    config: &Config,
+    progress: Option<&Progress>,
+    observer: impl Fn() -> O,
+) -> (Report<P::Error>, Vec<O>) {
+    let run = Run { program, config, progress, observers: (0..config.workers.max(1)).map(|_| observer()).collect() };
+    with_model(config, run)
+}
+
+/// Something to be done under a model that is known only when the program runs.
+pub(crate) trait UnderModel {
+    type Output;
+    fn under<M: Model>(self, model: M) -> Self::Output;
+}
+
+pub(crate) fn with_model<T: UnderModel>(config: &Config, task: T) -> T::Output {
+    match config.model {
+        MemoryModel::Rc11 => task.under(Rc11),
+        MemoryModel::Sc => task.under(Sc),
+        MemoryModel::Tso => task.under(StoreBuffer::tso(config.buffer_bound, config.mapping)),
+        MemoryModel::Pso => task.under(StoreBuffer::pso(config.buffer_bound, config.mapping)),
+    }
+}
+
+struct Run<'a, P, O> {
+    program: &'a P,
+    config: &'a Config,
+    progress: Option<&'a Progress>,
+    observers: Vec<O>,
+}
+
+impl<P: Program, O: Observer<P>> UnderModel for Run<'_, P, O> {
+    type Output = (Report<P::Error>, Vec<O>);
+
+    fn under<M: Model>(self, model: M) -> Self::Output {
+        workers::run(self.program, model, self.config, self.progress, self.observers)
+    }
+}

@@ -1,0 +1,66 @@
+//! Programs, as far as exploring them goes.
+
+use crate::graph::{Action, Graph, Loc, ThreadId, Value, View};
+use std::fmt::Debug;
+
+/// What an action is answered with.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The value read or chosen, or the number of the thread spawned; 0 for actions that have no answer.
+    pub value: Value,
+    /// What happens before the thread's next step: for each thread, how many of its events. An access of another thread
+    /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
+    /// than `n`.
+    pub clock: &'a View,
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every thread has ended.
+    Complete,
+    /// Some thread waits for ever, or an assumption failed.
+    Blocked,
+}
+
+/// A concurrent program.
+///
+/// The explorer sees no more of a program than this: each thread, given the answer to its last action, runs until its
+/// next visible one. What a thread does may depend on its answers only, and on the state that it shares with threads
+/// ordered before it; given the same answers it must ask for the same actions.
+pub trait Program: Sync {
+    /// Everything that changes while the program runs. A copy is a snapshot: it should be cheap, and
+    /// [`Clone::clone_from`] should reuse the buffers of a state that is no longer needed.
+    type State: Clone + Send;
+    /// What can be wrong with an execution. Distinct errors must compare unequal.
+    type Error: Clone + Eq + Debug + Send;
+
+    /// The number of threads that the program begins with.
+    fn threads(&self) -> usize;
+
+    /// The state in which nothing has run.
+    fn initial(&self) -> Self::State;
+
+    /// Runs a thread from its start to its first visible action.
+    fn start(&self, state: &mut Self::State, thread: ThreadId, clock: &View) -> Action;
+
+    /// Answers the pending action of a thread and runs it to the next.
+    fn resume(&self, state: &mut Self::State, thread: ThreadId, answer: Answer<'_>) -> Action;
+
+    /// The value of a location that no event has accessed.
+    fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
+
+    /// What is wrong, where the pending action of a thread is [`Action::Fail`].
+    fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;
+
+    /// Judges an execution in which no thread can go on.
+    fn finish(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Result<(), Self::Error> {
+        let _ = (state, graph, ending);
+        Ok(())
+    }
+
+    /// Roughly how many bytes a state takes.
+    fn state_bytes(&self, state: &Self::State) -> usize {
+        std::mem::size_of_val(state)
+    }
+}

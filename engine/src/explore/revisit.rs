@@ -1,0 +1,137 @@
+//! Backward revisits (lines 15–18 of algorithm 1 of the TruSt paper).
+//!
+//! When a write `w` revisits a read `r`, the new graph has what was there when `r` was added, what `w` depends on, `w`,
+//! and `r` reading from it. `r` comes last in the insertion order, so that the order keeps linearising porf; the paper
+//! leaves it where it was, which is the same to every later decision: `r` counts as maximally added only for writes that
+//! depend on `w`, and all that was between the two places is then kept anyway.
+//!
+//! The program does not run from the start: its state from before `r` was saved, and only the events that `w` depends on
+//! and that came after `r` are run again. That they turn out the same is checked.
+
+use super::Failure;
+use super::decide::{effect_of_read, effect_of_store};
+use super::maximal::Revisiter;
+use super::program::Program;
+use super::visit::{Step, Visitor};
+use crate::graph::{Action, EventId, Graph, ThreadId, UNLOCKED, join};
+use crate::model::{Model, find_race};
+
+/// The write that revisits.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    thread: ThreadId,
+    action: Action,
+    /// Itself, if it is in the graph already.
+    id: EventId,
+    /// For a read-modify-write, what it reads from.
+    source: EventId,
+    /// For a store, its place in coherence order.
+    place: u32,
+}
+
+impl<P: Program, M: Model> Visitor<'_, P, M> {
+    /// Lets the pending write of a thread revisit a read.
+    pub(super) fn revisit_by_pending(
+        &mut self,
+        thread: ThreadId,
+        read: EventId,
+        place: u32,
+        source: EventId,
+    ) -> Step<P::Error> {
+        let graph = &self.graphs[self.level];
+        let slot = graph.thread(thread);
+        self.porf.clear();
+        self.porf.extend_from_slice(graph.porf(slot.tip()));
+        self.porf[thread.index()] = slot.len + 1;
+        if source.is_some() && source != EventId::INIT {
+            join(&mut self.porf, graph.porf(source));
+        }
+        let write = Write { thread, action: slot.pending, id: EventId::NONE, source, place };
+        self.revisit(write, read)
+    }
+
+    /// Lets the latest event, a read-modify-write that was itself just revisited, revisit a read.
+    pub(super) fn revisit_by_last(&mut self, read: EventId) -> Step<P::Error> {
+        let graph = &self.graphs[self.level];
+        let id = graph.last();
+        let event = graph.event(id);
+        self.porf.clear();
+        self.porf.extend_from_slice(graph.porf(id));
+        let write = Write { thread: event.thread, action: event.action, id, source: event.rf, place: event.co_pos };
+        self.revisit(write, read)
+    }
+
+    fn revisit(&mut self, write: Write, read: EventId) -> Step<P::Error> {
+        let snapshot = self.graph().event(read).snapshot;
+        let reads = self.restrict(write, read);
+        self.level += 1;
+        let graph = &self.graphs[self.level];
+        if !self.model.admits_revisit(graph, &mut self.scratch) {
+            return Step::Inconsistent;
+        }
+        self.stats.revisits_done += 1;
+        self.stats.events += 1 + u64::from(reads);
+        self.state.clone_from(self.snapshots.get(snapshot.slot as usize));
+        match self.replay(snapshot.events as usize) {
+            Step::Extended => {}
+            other => return other,
+        }
+        let graph = self.graph();
+        if reads && graph.event(graph.last()).is_write { self.revisit_on() } else { Step::Extended }
+    }
+
+    /// Makes the next graph of the stack the restricted one, with the write at its place and the read reading from it.
+    ///
+    /// Says whether the read is in it: a lock that finds the lock taken is not, its thread waits.
+    fn restrict(&mut self, write: Write, read: EventId) -> bool {
+        if self.graphs.len() == self.level + 1 {
+            self.graphs.push(Graph::new(self.program.threads()));
+        }
+        let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
+        let (whole, graph) = (&whole[self.level], &mut rest[0]);
+        let revisiter = Revisiter { thread: write.thread, porf: &self.porf, id: write.id };
+        let revisited = whole.event(read);
+        let snapshot = revisited.snapshot;
+        let renaming = &mut self.renaming;
+        graph.begin_copy(whole, snapshot.events as usize, renaming);
+        for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
+            if id != read && revisiter.keeps(whole, read, id) {
+                graph.keep(whole, id, renaming);
+            }
+        }
+        graph.end_copy(whole, renaming);
+        let effect = match write.source.is_some() {
+            true => effect_of_read(graph, write.action, renaming.get(write.source)),
+            false => effect_of_store(write.action, write.place as usize),
+        };
+        let write = graph.append(write.thread, write.action, effect);
+        graph.event_mut(write).fixed = true;
+        if matches!(revisited.action, Action::Lock { .. }) && effect.written != Some(UNLOCKED) {
+            return false;
+        }
+        let effect = effect_of_read(graph, revisited.action, write);
+        let read = graph.append(revisited.thread, revisited.action, effect);
+        let event = graph.event_mut(read);
+        event.revisited = true;
+        event.snapshot = snapshot;
+        true
+    }
+
+    /// Runs the program from a state that contains the first `from` events through the others.
+    fn replay(&mut self, from: usize) -> Step<P::Error> {
+        for id in (from..self.graph().len()).map(EventId::new) {
+            let event = self.graph().event(id);
+            if self.graph().thread(event.thread).pending != event.action {
+                return Step::Failed(Failure::Nondeterminism(event.thread));
+            }
+            if let Some(race) = find_race(self.graph(), id) {
+                return Step::Failed(Failure::Race(race));
+            }
+            match self.run(id) {
+                Step::Extended => {}
+                other => return other,
+            }
+        }
+        Step::Extended
+    }
+}

@@ -1,0 +1,32 @@
+//! What an exploration counts.
+
+use serde::Serialize;
+use std::ops::AddAssign;
+
+/// Counts of an exploration: the same for every number of workers, but for the peak of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Complete executions, one for each consistent execution graph, and the one that failed.
+    pub executions: u64,
+    /// Executions in which some thread waits for ever or an assumption failed.
+    pub blocked: u64,
+    /// Events added to graphs, those added again after a revisit not counted.
+    pub events: u64,
+    /// Reads that a new write could have revisited: same location, not causally before it.
+    pub revisits_tried: u64,
+    /// Backward revisits made.
+    pub revisits_done: u64,
+    /// Bytes that graphs, saved states and pending choices took at most, over all workers.
+    pub peak_bytes: u64,
+}
+
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Stats) {
+        self.executions += other.executions;
+        self.blocked += other.blocked;
+        self.events += other.events;
+        self.revisits_tried += other.revisits_tried;
+        self.revisits_done += other.revisits_done;
+        self.peak_bytes += other.peak_bytes;
+    }
+}

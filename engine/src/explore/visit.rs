@@ -1,0 +1,315 @@
+//! The depth-first exploration itself (VISIT in algorithm 1 of the TruSt paper), without recursion.
+//!
+//! Going forward, one graph is extended and shortened in place. A backward revisit makes a copy of what it keeps, on a
+//! stack of graphs whose depth is bounded by the number of writes of the program; all buffers are reused. Program states
+//! are saved before each read, from where a later write that revisits it starts, and before each node with several
+//! children. So memory is bounded by the size of the program, however many executions there are.
+
+use super::choice::{Choice, Frame, Path};
+use super::decide::{effect, is_enabled};
+use super::program::{Answer, Ending, Program};
+use super::snapshots::Snapshots;
+use super::stats::Stats;
+use super::{Failure, Observer};
+use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, ThreadId};
+use crate::model::{Model, Scratch, find_race};
+
+/// Explores a subtree of the exploration tree.
+pub(super) struct Visitor<'p, P: Program, M> {
+    pub program: &'p P,
+    pub model: M,
+    pub graphs: Vec<Graph>,
+    pub level: usize,
+    pub state: P::State,
+    pub snapshots: Snapshots<P::State>,
+    pub frames: Vec<Frame>,
+    pub choices: Vec<Choice>,
+    pub stats: Stats,
+    /// Where the subtree is in the whole tree.
+    pub root: Path,
+    pub scratch: Scratch,
+    pub renaming: Renaming,
+    /// What the write that looks for revisits depends on.
+    pub porf: Vec<u32>,
+}
+
+/// What came of a step.
+pub(super) enum Step<E> {
+    /// The graph has grown.
+    Extended,
+    /// The choice led to an inconsistent graph.
+    Inconsistent,
+    /// No thread can go on.
+    Full(Ending),
+    /// Something is wrong.
+    Failed(Failure<E>),
+}
+
+/// A subtree to explore, with all that is needed to do so: what one worker hands to another.
+pub(super) struct Item<S> {
+    pub graph: Graph,
+    pub state: S,
+    pub snapshots: Vec<S>,
+    /// The thread that acts first, and how.
+    pub first: Option<(ThreadId, Choice)>,
+    pub path: Path,
+}
+
+impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M) -> Visitor<'p, P, M> {
+        Visitor {
+            program,
+            model,
+            graphs: vec![Graph::new(program.threads())],
+            level: 0,
+            state: program.initial(),
+            snapshots: Snapshots::new(),
+            frames: Vec::new(),
+            choices: Vec::new(),
+            stats: Stats::default(),
+            root: Path::new(),
+            scratch: Scratch::default(),
+            renaming: Renaming::default(),
+            porf: Vec::new(),
+        }
+    }
+
+    /// The whole tree, as an item; all threads have run to their first action.
+    pub fn root_item(program: &P) -> Item<P::State> {
+        let mut graph = Graph::new(program.threads());
+        let mut state = program.initial();
+        for index in 0..program.threads() {
+            let thread = ThreadId::new(index);
+            let action = program.start(&mut state, thread, graph.hb(EventId::INIT));
+            graph.set_pending(thread, action);
+        }
+        Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new() }
+    }
+
+    pub fn graph(&self) -> &Graph {
+        &self.graphs[self.level]
+    }
+
+    /// Takes an item on and makes its first step.
+    pub fn begin(&mut self, item: Item<P::State>) -> Step<P::Error> {
+        self.level = 0;
+        self.frames.clear();
+        self.choices.clear();
+        self.root = item.path;
+        self.graphs[0] = item.graph;
+        self.state = item.state;
+        self.snapshots.truncate(0);
+        for state in &item.snapshots {
+            self.snapshots.push(state);
+        }
+        match item.first {
+            Some((thread, choice)) => {
+                let slot = self.snapshots.push(&self.state);
+                self.apply(thread, choice, slot)
+            }
+            None => self.check_pending(),
+        }
+    }
+
+    /// Extends the graph by one event, the first child of the node that it is at.
+    pub fn step(&mut self) -> Step<P::Error> {
+        let Some(thread) = self.next_thread() else {
+            return self.full();
+        };
+        let start = self.choices.len();
+        self.decide(thread);
+        let choice = self.choices[start];
+        let slot = if self.choices.len() - start > 1 {
+            let slot = self.snapshots.push(&self.state);
+            self.push_frame(thread, start, slot);
+            slot
+        } else {
+            self.choices.truncate(start);
+            if matches!(choice, Choice::Read(_)) { self.snapshots.push(&self.state) } else { usize::MAX }
+        };
+        self.apply(thread, choice, slot)
+    }
+
+    /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
+    fn full(&mut self) -> Step<P::Error> {
+        let start = self.choices.len();
+        self.decide_full();
+        if self.choices.len() - start > 1 {
+            let slot = self.snapshots.push(&self.state);
+            self.push_frame(ThreadId::new(0), start, slot);
+        } else {
+            self.choices.truncate(start);
+        }
+        self.finish()
+    }
+
+    fn push_frame(&mut self, thread: ThreadId, start: usize, slot: usize) {
+        let frame = Frame {
+            level: self.level,
+            len: self.graph().len(),
+            thread,
+            slot,
+            start,
+            end: self.choices.len(),
+            current: start,
+        };
+        self.frames.push(frame);
+    }
+
+    /// Goes to the next child of the innermost node that has one; nothing if there is none in this subtree.
+    pub fn backtrack(&mut self) -> Option<Step<P::Error>> {
+        while let Some(frame) = self.frames.last_mut() {
+            if frame.current + 1 >= frame.end {
+                self.choices.truncate(frame.start);
+                self.frames.pop();
+                continue;
+            }
+            frame.current += 1;
+            let Frame { level, len, thread, slot, current, .. } = *frame;
+            self.level = level;
+            self.graphs[level].truncate(len);
+            self.snapshots.truncate(slot + 1);
+            self.state.clone_from(self.snapshots.get(slot));
+            return Some(self.apply(thread, self.choices[current], slot));
+        }
+        None
+    }
+
+    /// The thread that `next_P` prefers of those that can go on.
+    pub fn next_thread(&self) -> Option<ThreadId> {
+        let graph = self.graph();
+        graph
+            .preference()
+            .iter()
+            .copied()
+            .find(|&t| graph.thread(t).alive && is_enabled(self.program, &self.state, graph, t))
+    }
+
+    /// Lets the pending action of a thread happen; the state from before it is in `slot`.
+    pub fn apply(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
+        match choice {
+            Choice::Revisit { thread, read, place, source } => self.revisit_by_pending(thread, read, place, source),
+            Choice::RevisitOn { read } => self.revisit_by_last(read),
+            Choice::Stay => Step::Extended,
+            Choice::Full => self.finish(),
+            _ => self.extend(thread, choice, slot),
+        }
+    }
+
+    fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
+        self.stats.events += 1;
+        let graph = &mut self.graphs[self.level];
+        let action = graph.thread(thread).pending;
+        let effect = effect(graph, thread, choice);
+        let events = graph.len() as u32;
+        let id = graph.append(thread, action, effect);
+        if effect.rf.is_some() {
+            graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
+        }
+        if let Some(race) = find_race(graph, id) {
+            return Step::Failed(Failure::Race(race));
+        }
+        self.run(id)
+    }
+
+    /// Answers an event and runs its thread, and one that it spawned, to the next action.
+    pub fn run(&mut self, id: EventId) -> Step<P::Error> {
+        let graph = &mut self.graphs[self.level];
+        let event = graph.event(id);
+        let (thread, value) = (event.thread, event.answer);
+        let answer = Answer { value, clock: graph.hb(id) };
+        let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
+        let action = self.program.resume(&mut self.state, thread, answer);
+        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));
+        graph.set_pending(thread, action);
+        if action == Action::Fail {
+            return self.fail(thread);
+        }
+        if let Some((child, action)) = first {
+            graph.set_pending(child, action);
+            if action == Action::Fail {
+                return self.fail(child);
+            }
+        }
+        Step::Extended
+    }
+
+    fn fail(&self, thread: ThreadId) -> Step<P::Error> {
+        Step::Failed(Failure::Program(self.program.error(&self.state, thread)))
+    }
+
+    fn check_pending(&self) -> Step<P::Error> {
+        let failed = self.graph().threads().find(|(_, t)| t.pending == Action::Fail);
+        failed.map_or(Step::Extended, |(thread, _)| self.fail(thread))
+    }
+
+    pub fn finish(&self) -> Step<P::Error> {
+        let complete = self.graph().threads().all(|(_, t)| t.is_finished());
+        let ending = if complete { Ending::Complete } else { Ending::Blocked };
+        match self.program.finish(&self.state, self.graph(), ending) {
+            Ok(()) => Step::Full(ending),
+            Err(error) => Step::Failed(Failure::Program(error)),
+        }
+    }
+
+    /// After a revisit: a revisited read-modify-write writes anew, and may itself revisit reads.
+    pub fn revisit_on(&mut self) -> Step<P::Error> {
+        let start = self.choices.len();
+        self.choices.push(Choice::Stay);
+        self.decide_revisits_by_last();
+        if self.choices.len() - start > 1 {
+            let slot = self.snapshots.push(&self.state);
+            let thread = self.graph().event(self.graph().last()).thread;
+            self.push_frame(thread, start, slot);
+        } else {
+            self.choices.truncate(start);
+        }
+        Step::Extended
+    }
+
+    /// Counts a step's outcome, and tells the observer of full graphs.
+    pub fn record(&mut self, ending: Ending, observer: &mut impl Observer<P>) {
+        match ending {
+            Ending::Complete => self.stats.executions += 1,
+            Ending::Blocked => self.stats.blocked += 1,
+        }
+        observer.full(self.graph(), &self.state, ending);
+    }
+
+    /// The way from the root of the whole tree to here.
+    pub fn path(&self) -> Path {
+        let steps = self.frames.iter().map(|f| (f.current - f.start) as u32);
+        self.root.iter().copied().chain(steps).collect()
+    }
+
+    /// Splits the last child off the outermost node that has one left, as an item of its own.
+    pub fn give_away(&mut self) -> Option<Item<P::State>> {
+        let index = self.frames.iter().position(|f| f.current + 1 < f.end)?;
+        self.frames[index].end -= 1;
+        let frame = &self.frames[index];
+        let choice = self.choices[frame.end];
+        let steps = self.frames[..index].iter().map(|f| (f.current - f.start) as u32);
+        let last = (frame.end - frame.start) as u32;
+        let path = self.root.iter().copied().chain(steps).chain([last]).collect();
+        let mut graph = self.graphs[frame.level].clone();
+        graph.truncate(frame.len);
+        let mut snapshots = Vec::new();
+        for id in (1..graph.len()).map(EventId::new) {
+            let snapshot = graph.event(id).snapshot;
+            if snapshot.is_some() {
+                graph.event_mut(id).snapshot.slot = snapshots.len() as u32;
+                snapshots.push(self.snapshots.get(snapshot.slot as usize).clone());
+            }
+        }
+        let state = self.snapshots.get(frame.slot).clone();
+        Some(Item { graph, state, snapshots, first: Some((frame.thread, choice)), path })
+    }
+
+    /// The bytes that this exploration has needed so far.
+    pub fn bytes(&self) -> usize {
+        let graphs: usize = self.graphs.iter().map(Graph::bytes).sum();
+        let states: usize = self.snapshots.all().iter().map(|s| self.program.state_bytes(s)).sum();
+        let choices = self.choices.capacity() * size_of::<Choice>() + self.frames.capacity() * size_of::<Frame>();
+        graphs + states + choices
+    }
+}

@@ -1,0 +1,231 @@
+//! Adding an event at the end of a graph, and taking the latest ones away again.
+
+use super::action::Action;
+use super::event::{Event, Snapshot};
+use super::ids::{EventId, Loc, ThreadId, Value};
+use super::view::join;
+use super::{Graph, Location, VIEWS};
+
+/// How the pending action of a thread takes place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    /// The write it reads from, for reads.
+    pub rf: EventId,
+    /// The value it writes, for writes.
+    pub written: Option<Value>,
+    /// Its coherence position, for writes.
+    pub place: usize,
+    /// What it is answered with; the value read for reads. Spawns answer themselves.
+    pub answer: Value,
+}
+
+impl Effect {
+    /// No reading, no writing.
+    pub fn answer(answer: Value) -> Effect {
+        Effect { rf: EventId::NONE, written: None, place: 0, answer }
+    }
+}
+
+impl Graph {
+    /// Makes sure that a location exists, with its initial value if nobody has accessed it.
+    pub(crate) fn touch(&mut self, loc: Loc, init: impl FnOnce() -> Value) {
+        if self.locations.len() <= loc.index() {
+            let empty = || Location { init: 0, co: vec![EventId::INIT], reads: Vec::new() };
+            self.locations.resize_with(loc.index() + 1, empty);
+        }
+        let location = &mut self.locations[loc.index()];
+        if location.is_untouched() {
+            location.init = init();
+        }
+    }
+
+    /// Adds an action of a thread as an event.
+    pub(crate) fn append(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
+        let id = self.append_unordered(thread, action, effect);
+        if effect.written.is_some() {
+            self.insert_co(id, effect.place);
+        }
+        id
+    }
+
+    /// Adds an action of a thread as an event; a write gets no place in coherence order yet.
+    pub(super) fn append_unordered(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
+        let id = EventId::new(self.events.len());
+        let event = self.make_event(thread, action, effect);
+        self.push_views(&event, id);
+        self.events.push(event);
+        let slot = &mut self.threads[thread.index()];
+        slot.last = id;
+        slot.len += 1;
+        if event.is_access() {
+            self.plain_accesses += u32::from(!event.order.is_atomic());
+            self.sc_accesses += u32::from(event.order.is_sc());
+            if event.is_read {
+                self.locations[event.loc.index()].reads.push(id);
+            }
+        } else {
+            self.append_other(thread, id, event.action);
+        }
+        id
+    }
+
+    fn append_other(&mut self, thread: ThreadId, id: EventId, action: Action) {
+        match action {
+            Action::Fence { order } => self.sc_fences += u32::from(order.is_sc()),
+            Action::Join(target) => self.set_joined(target, id),
+            Action::Spawn => {
+                let child = self.begin_thread(thread, id);
+                self.event_mut(id).answer = child.index() as Value;
+            }
+            _ => {}
+        }
+    }
+
+    fn make_event(&self, thread: ThreadId, action: Action, effect: Effect) -> Event {
+        let slot = &self.threads[thread.index()];
+        let before = slot.last;
+        let order = action.order(effect.written.is_some());
+        let release_fence = match before.is_some() {
+            true => match self.event(before) {
+                fence if fence.is_fence() && fence.order.is_release() => before,
+                other => other.release_fence,
+            },
+            false => EventId::NONE,
+        };
+        Event {
+            thread,
+            index: slot.len,
+            po_prev: before,
+            action,
+            order,
+            is_read: effect.rf.is_some(),
+            is_write: effect.written.is_some(),
+            loc: action.loc().unwrap_or(Loc::new(0)),
+            rf: effect.rf,
+            co_pos: 0,
+            answer: effect.answer,
+            written: effect.written.unwrap_or(0),
+            release_fence,
+            snapshot: Snapshot::NONE,
+            revisited: false,
+            fixed: false,
+        }
+    }
+
+    fn push_views(&mut self, event: &Event, id: EventId) {
+        let stride = self.stride;
+        let tip = self.threads[event.thread.index()].tip();
+        let base = tip.index() * VIEWS * stride;
+        let start = id.index() * VIEWS * stride;
+        self.views.extend_from_within(base..base + 2 * stride);
+        self.views.resize(start + VIEWS * stride, 0);
+        let (old, new) = self.views.split_at_mut(start);
+        let (porf, rest) = new.split_at_mut(stride);
+        let (hb, rel) = rest.split_at_mut(stride);
+        let of = |id: EventId, which: usize| &old[(id.index() * VIEWS + which) * stride..][..stride];
+        porf[event.thread.index()] = event.index + 1;
+        hb[event.thread.index()] = event.index + 1;
+        if event.is_read && event.rf != EventId::INIT {
+            join(porf, of(event.rf, 0));
+            if event.order.is_acquire() {
+                join(hb, of(event.rf, 2));
+            }
+        }
+        match event.action {
+            Action::Fence { order } if order.is_acquire() => {
+                for write in acquired(&self.events, event.po_prev) {
+                    join(hb, of(write, 2));
+                }
+            }
+            Action::Join(target) => {
+                let end = self.threads[target.index()].tip();
+                join(porf, of(end, 0));
+                join(hb, of(end, 1));
+            }
+            _ => {}
+        }
+        if event.is_write {
+            if event.order.is_release() {
+                rel.copy_from_slice(hb);
+            } else if event.release_fence.is_some() {
+                rel.copy_from_slice(of(event.release_fence, 1));
+            }
+            if event.is_read && event.rf != EventId::INIT {
+                join(rel, of(event.rf, 2));
+            }
+        }
+    }
+
+    /// Gives a write its place in coherence order.
+    pub(super) fn insert_co(&mut self, id: EventId, place: usize) {
+        let loc = self.event(id).loc;
+        let co = &mut self.locations[loc.index()].co;
+        co.insert(place, id);
+        for (pos, &write) in co.iter().enumerate().skip(place) {
+            self.events[write.index()].co_pos = pos as u32;
+        }
+    }
+
+    fn remove_co(&mut self, event: &Event) {
+        let co = &mut self.locations[event.loc.index()].co;
+        co.remove(event.co_pos as usize);
+        for (pos, &write) in co.iter().enumerate().skip(event.co_pos as usize) {
+            self.events[write.index()].co_pos = pos as u32;
+        }
+    }
+
+    /// Takes the latest events away until `len` are left.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        while self.events.len() > len.max(1) {
+            let Some(event) = self.events.pop() else { return };
+            self.unlink(&event);
+        }
+        self.views.truncate(self.events.len() * VIEWS * self.stride);
+    }
+
+    fn unlink(&mut self, event: &Event) {
+        if event.is_access() {
+            self.plain_accesses -= u32::from(!event.order.is_atomic());
+            self.sc_accesses -= u32::from(event.order.is_sc());
+            if event.is_read {
+                self.locations[event.loc.index()].reads.pop();
+            }
+            if event.is_write {
+                self.remove_co(event);
+            }
+        } else if let Action::Fence { order } = event.action {
+            self.sc_fences -= u32::from(order.is_sc());
+        }
+        self.unlink_thread(event);
+    }
+
+    /// Gives the thread of the latest event its action back.
+    pub(super) fn unlink_thread(&mut self, event: &Event) {
+        match event.action {
+            Action::Join(target) => self.set_joined(target, EventId::NONE),
+            Action::Spawn => self.end_thread(event.thread, ThreadId::new(event.answer as usize)),
+            _ => {}
+        }
+        let slot = &mut self.threads[event.thread.index()];
+        slot.last = event.po_prev;
+        slot.len -= 1;
+        slot.pending = event.action;
+    }
+}
+
+/// The writes that the reads before an acquire fence read from, back to the acquire fence before it.
+fn acquired(events: &[Event], mut from: EventId) -> impl Iterator<Item = EventId> {
+    std::iter::from_fn(move || {
+        while from.is_some() {
+            let event = &events[from.index()];
+            if event.is_fence() && event.order.is_acquire() {
+                return None;
+            }
+            from = event.po_prev;
+            if event.is_read && event.order.is_atomic() && event.rf != EventId::INIT {
+                return Some(event.rf);
+            }
+        }
+        None
+    })
+}

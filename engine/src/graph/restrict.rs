@@ -1,0 +1,99 @@
+//! Copying the part of a graph that a backward revisit keeps (`G|_{G.E \ Deleted}` in the paper).
+//!
+//! The copy begins with the events that were there when the revisited read was added, which keep their ids; the caller
+//! then adds the other events that stay, in insertion order, and closes the copy, which gives all writes their place in
+//! coherence order.
+
+use super::event::Event;
+use super::extend::Effect;
+use super::ids::EventId;
+use super::{Graph, Location, VIEWS};
+
+/// How the events that stay are called in the copy.
+#[derive(Debug, Default)]
+pub(crate) struct Renaming {
+    names: Vec<EventId>,
+}
+
+impl Renaming {
+    /// The name in the copy, or none if the event does not stay.
+    pub fn get(&self, id: EventId) -> EventId {
+        self.names[id.index()]
+    }
+}
+
+impl Graph {
+    /// Makes this graph a copy of `whole` as it was with `len` events, all writes without coherence order.
+    pub(crate) fn begin_copy(&mut self, whole: &Graph, len: usize, renaming: &mut Renaming) {
+        renaming.names.clear();
+        renaming.names.extend((0..len).map(EventId::new));
+        renaming.names.resize(whole.len(), EventId::NONE);
+        self.stride = whole.stride;
+        self.events.clear();
+        self.events.extend_from_slice(&whole.events[..len]);
+        self.views.clear();
+        self.views.extend_from_slice(&whole.views[..len * VIEWS * self.stride]);
+        self.threads.clear();
+        self.threads.extend_from_slice(&whole.threads);
+        self.preference.clear();
+        self.preference.extend_from_slice(&whole.preference);
+        for event in whole.events[len..].iter().rev() {
+            self.unlink_thread(event);
+        }
+        self.copy_locations(whole, len);
+        self.count_kinds(whole, len);
+    }
+
+    fn copy_locations(&mut self, whole: &Graph, len: usize) {
+        self.locations.resize_with(whole.locations.len(), Location::default);
+        for (mine, theirs) in self.locations.iter_mut().zip(&whole.locations) {
+            mine.init = theirs.init;
+            let kept = theirs.reads.partition_point(|r| r.index() < len);
+            mine.reads.clear();
+            mine.reads.extend_from_slice(&theirs.reads[..kept]);
+        }
+    }
+
+    fn count_kinds(&mut self, whole: &Graph, len: usize) {
+        self.sc_fences = whole.sc_fences;
+        self.sc_accesses = whole.sc_accesses;
+        self.plain_accesses = whole.plain_accesses;
+        if self.sc_fences + self.sc_accesses + self.plain_accesses == 0 {
+            return;
+        }
+        for event in &whole.events[len..] {
+            let access = event.is_access();
+            self.sc_fences -= u32::from(event.is_sc_fence());
+            self.sc_accesses -= u32::from(event.is_sc_access());
+            self.plain_accesses -= u32::from(access && !event.order.is_atomic());
+        }
+    }
+
+    /// Adds another event of `whole` that stays. What threads have pending is not changed.
+    pub(crate) fn keep(&mut self, whole: &Graph, id: EventId, renaming: &mut Renaming) -> EventId {
+        let event: &Event = whole.event(id);
+        let rf = if event.is_read { renaming.get(event.rf) } else { EventId::NONE };
+        let written = event.is_write.then_some(event.written);
+        let effect = Effect { rf, written, place: 0, answer: event.answer };
+        let name = self.append_unordered(event.thread, event.action, effect);
+        let kept = &mut self.events[name.index()];
+        kept.fixed = event.fixed;
+        kept.revisited = event.revisited;
+        renaming.names[id.index()] = name;
+        name
+    }
+
+    /// Gives all writes that stay their place in coherence order.
+    pub(crate) fn end_copy(&mut self, whole: &Graph, renaming: &Renaming) {
+        for (mine, theirs) in self.locations.iter_mut().zip(&whole.locations) {
+            mine.co.clear();
+            for &write in &theirs.co {
+                let name = renaming.get(write);
+                if name.is_some() {
+                    self.events[name.index()].co_pos = mine.co.len() as u32;
+                    mine.co.push(name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The threads of a graph: what each will do next, where its chain of events ends, and who started it.
+//!
+//! A thread is identified by its parent and by how many threads the parent spawned before it, so that the same thread
+//! has the same [`ThreadId`] in every graph that comes out of an exploration, however the spawns were interleaved.
+
+use super::action::Action;
+use super::ids::{EventId, ThreadId};
+use super::{Graph, VIEWS};
+
+/// A thread of an execution graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Thread {
+    /// What it will do next.
+    pub pending: Action,
+    /// Its latest event.
+    pub last: EventId,
+    /// How many events it has.
+    pub len: u32,
+    /// The event that spawned it; the initialising event for the threads a program begins with.
+    pub spawn: EventId,
+    /// The event that joined it.
+    pub join: EventId,
+    /// Whether it exists in this graph.
+    pub alive: bool,
+    parent: Option<ThreadId>,
+    rank: u32,
+    spawned: u32,
+}
+
+impl Thread {
+    pub(super) fn root(rank: usize) -> Thread {
+        Thread {
+            pending: Action::Block,
+            last: EventId::NONE,
+            len: 0,
+            spawn: EventId::INIT,
+            join: EventId::NONE,
+            alive: true,
+            parent: None,
+            rank: rank as u32,
+            spawned: 0,
+        }
+    }
+
+    fn child(parent: ThreadId, rank: u32) -> Thread {
+        Thread { alive: false, parent: Some(parent), ..Thread::root(rank as usize) }
+    }
+
+    /// The event that its next event comes right after: its latest one, or the one that spawned it.
+    pub fn tip(&self) -> EventId {
+        if self.last.is_some() { self.last } else { self.spawn }
+    }
+
+    /// Whether it has nothing more to do.
+    pub fn is_finished(&self) -> bool {
+        self.pending == Action::End
+    }
+}
+
+impl Graph {
+    /// The number of threads known, of which some may not exist (yet).
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// A thread.
+    pub fn thread(&self, id: ThreadId) -> &Thread {
+        &self.threads[id.index()]
+    }
+
+    /// All threads that exist in this graph.
+    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &Thread)> {
+        self.threads.iter().enumerate().filter(|(_, t)| t.alive).map(|(i, t)| (ThreadId::new(i), t))
+    }
+
+    /// Threads in the order in which they are preferred.
+    pub(crate) fn preference(&self) -> &[ThreadId] {
+        &self.preference
+    }
+
+    /// Sets what a thread will do next.
+    pub(crate) fn set_pending(&mut self, id: ThreadId, action: Action) {
+        self.threads[id.index()].pending = action;
+    }
+
+    /// The thread that a spawn by `parent`, at this point, starts.
+    pub(super) fn begin_thread(&mut self, parent: ThreadId, spawn: EventId) -> ThreadId {
+        let rank = self.threads[parent.index()].spawned;
+        self.threads[parent.index()].spawned += 1;
+        let known = self.threads.iter().position(|t| t.parent == Some(parent) && t.rank == rank);
+        let id = known.map_or_else(|| self.add_thread(parent, rank), ThreadId::new);
+        let thread = &mut self.threads[id.index()];
+        thread.alive = true;
+        thread.spawn = spawn;
+        thread.last = EventId::NONE;
+        thread.len = 0;
+        thread.spawned = 0;
+        thread.join = EventId::NONE;
+        thread.pending = Action::Block;
+        id
+    }
+
+    /// Takes the latest spawn of `parent` back.
+    pub(super) fn end_thread(&mut self, parent: ThreadId, child: ThreadId) {
+        self.threads[parent.index()].spawned -= 1;
+        self.threads[child.index()].alive = false;
+    }
+
+    pub(super) fn set_joined(&mut self, id: ThreadId, join: EventId) {
+        self.threads[id.index()].join = join;
+    }
+
+    fn add_thread(&mut self, parent: ThreadId, rank: u32) -> ThreadId {
+        let id = ThreadId::new(self.threads.len());
+        self.threads.push(Thread::child(parent, rank));
+        if self.threads.len() > self.stride {
+            self.widen((self.threads.len() + 1).next_multiple_of(4));
+        }
+        let path = self.path(id);
+        let place = self.preference.partition_point(|&other| self.path(other) < path);
+        self.preference.insert(place, id);
+        id
+    }
+
+    /// The ranks of the thread and its ancestors, the oldest first: a thread comes before those it spawns.
+    fn path(&self, id: ThreadId) -> Vec<u32> {
+        let mut path = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let thread = &self.threads[id.index()];
+            path.push(thread.rank);
+            next = thread.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Lays the views out again for more threads.
+    fn widen(&mut self, stride: usize) {
+        let mut views = vec![0; self.events.len() * VIEWS * stride];
+        for (new, old) in views.chunks_mut(stride).zip(self.views.chunks(self.stride)) {
+            new[..self.stride].copy_from_slice(old);
+        }
+        self.views = views;
+        self.stride = stride;
+    }
+}

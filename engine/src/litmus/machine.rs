@@ -1,0 +1,210 @@
+//! Runs litmus programs.
+
+use super::code::{Code, Instr, Operand, Place, Reg};
+use crate::explore::{Answer, Program};
+use crate::graph::{Action, Loc, ThreadId, Value, View, Width};
+
+/// A litmus program: the code of its threads and the initial values of its locations.
+#[derive(Clone, Debug)]
+pub struct Litmus {
+    codes: Vec<Code>,
+    started: usize,
+    init: Vec<Value>,
+    registers: usize,
+}
+
+/// What can be wrong with an execution of a litmus program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum LitmusError {
+    /// An assertion does not hold.
+    #[error("{thread} violates the assertion at instruction {instruction}")]
+    Assertion { thread: ThreadId, instruction: u32 },
+}
+
+/// The state of a litmus program.
+#[derive(Debug, Default)]
+pub struct LitmusState {
+    /// For each thread, which code it runs and its next instruction: the one that asked for the pending action.
+    threads: Vec<(u32, u32)>,
+    /// The registers of all threads.
+    registers: Vec<Value>,
+}
+
+impl Clone for LitmusState {
+    fn clone(&self) -> LitmusState {
+        LitmusState { threads: self.threads.clone(), registers: self.registers.clone() }
+    }
+
+    fn clone_from(&mut self, other: &LitmusState) {
+        self.threads.clone_from(&other.threads);
+        self.registers.clone_from(&other.registers);
+    }
+}
+
+impl Litmus {
+    /// A program that begins with a thread for each code, and locations of these initial values.
+    pub fn new(codes: Vec<Code>, init: Vec<Value>) -> Litmus {
+        let started = codes.len();
+        Litmus::with_spawned(codes, started, init)
+    }
+
+    /// A program that begins with threads for the first `started` codes; the others are there to be spawned.
+    pub fn with_spawned(mut codes: Vec<Code>, started: usize, init: Vec<Value>) -> Litmus {
+        for code in &mut codes {
+            code.push(Instr::End);
+        }
+        let registers = codes.iter().map(|c| usize::from(c.registers)).max().unwrap_or(0);
+        Litmus { started: started.min(codes.len()), codes, init, registers }
+    }
+
+    /// The final value of a register.
+    pub fn register(&self, state: &LitmusState, thread: ThreadId, reg: Reg) -> Value {
+        let base = thread.index() * self.registers;
+        state.registers.get(base + usize::from(reg.0)).copied().unwrap_or(0)
+    }
+
+    fn run(&self, state: &mut LitmusState, thread: ThreadId) -> Action {
+        let base = thread.index() * self.registers;
+        let (code, mut next) = state.threads[thread.index()];
+        let registers = &mut state.registers[base..base + self.registers];
+        let instrs = &self.codes[code as usize].instrs;
+        let action = loop {
+            match step(&instrs[next as usize], registers) {
+                Next::Go => next += 1,
+                Next::Jump(to) => next = to,
+                Next::Act(action) => break action,
+            }
+        };
+        state.threads[thread.index()].1 = next;
+        action
+    }
+}
+
+enum Next {
+    Go,
+    Jump(u32),
+    Act(Action),
+}
+
+fn value(registers: &[Value], operand: Operand) -> Value {
+    match operand {
+        Operand::Const(value) => value,
+        Operand::Reg(reg) => registers[usize::from(reg.0)],
+    }
+}
+
+fn location(registers: &[Value], place: Place) -> Loc {
+    match place.index {
+        Operand::Const(0) => place.base,
+        index => Loc::new(place.base.index() + value(registers, index) as usize),
+    }
+}
+
+/// Runs an instruction, or says what it asks for.
+fn step(instr: &Instr, registers: &mut [Value]) -> Next {
+    match *instr {
+        Instr::Let { reg, value: v } => {
+            registers[usize::from(reg.0)] = value(registers, v);
+            Next::Go
+        }
+        Instr::Bin { reg, op, a, b } => {
+            registers[usize::from(reg.0)] = op.apply(value(registers, a), value(registers, b));
+            Next::Go
+        }
+        Instr::Jump { to } => Next::Jump(to),
+        Instr::Unless { condition, to } => match value(registers, condition) {
+            0 => Next::Jump(to),
+            _ => Next::Go,
+        },
+        Instr::Assume { condition } => match value(registers, condition) {
+            0 => Next::Act(Action::Block),
+            _ => Next::Go,
+        },
+        Instr::Assert { condition } => match value(registers, condition) {
+            0 => Next::Act(Action::Fail),
+            _ => Next::Go,
+        },
+        _ => Next::Act(action(instr, registers)),
+    }
+}
+
+/// The action that an instruction asks for.
+fn action(instr: &Instr, registers: &[Value]) -> Action {
+    let value = |operand| value(registers, operand);
+    let loc = |place| location(registers, place);
+    match *instr {
+        Instr::Load { place, order, .. } => Action::Load { loc: loc(place), order },
+        Instr::Store { place, value: v, order } => Action::Store { loc: loc(place), order, value: value(v) },
+        Instr::Rmw { place, op, operand, order, .. } => {
+            Action::Rmw { loc: loc(place), order, op, width: Width::W64, operand: value(operand) }
+        }
+        Instr::Cas { place, expected, new, order, failure, .. } => {
+            Action::Cas { loc: loc(place), order, failure, expected: value(expected), new: value(new) }
+        }
+        Instr::Lock { place } => Action::Lock { loc: loc(place) },
+        Instr::Fence { order } => Action::Fence { order },
+        Instr::Spawn { .. } => Action::Spawn,
+        Instr::Join { thread } => Action::Join(ThreadId::new(value(thread) as usize)),
+        Instr::Choose { n, .. } => Action::Choose(n),
+        _ => Action::End,
+    }
+}
+
+impl Program for Litmus {
+    type State = LitmusState;
+    type Error = LitmusError;
+
+    fn threads(&self) -> usize {
+        self.started
+    }
+
+    fn initial(&self) -> LitmusState {
+        let threads = (0..self.started as u32).map(|code| (code, 0)).collect();
+        LitmusState { threads, registers: vec![0; self.started * self.registers] }
+    }
+
+    fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View) -> Action {
+        self.run(state, thread)
+    }
+
+    fn resume(&self, state: &mut LitmusState, thread: ThreadId, answer: Answer<'_>) -> Action {
+        let base = thread.index() * self.registers;
+        let (code, next) = state.threads[thread.index()];
+        match self.codes[code as usize].instrs[next as usize] {
+            Instr::Load { reg, .. } | Instr::Rmw { reg, .. } | Instr::Choose { reg, .. } => {
+                state.registers[base + usize::from(reg.0)] = answer.value;
+            }
+            Instr::Cas { reg, ok, expected, .. } => {
+                let registers = &mut state.registers[base..];
+                let succeeds = answer.value == value(registers, expected);
+                registers[usize::from(ok.0)] = Value::from(succeeds);
+                registers[usize::from(reg.0)] = answer.value;
+            }
+            Instr::Spawn { reg, code } => {
+                state.registers[base + usize::from(reg.0)] = answer.value;
+                let child = answer.value as usize;
+                if state.threads.len() <= child {
+                    state.threads.resize(child + 1, (0, 0));
+                    state.registers.resize((child + 1) * self.registers, 0);
+                }
+                state.threads[child] = (code, 0);
+                state.registers[child * self.registers..][..self.registers].fill(0);
+            }
+            _ => {}
+        }
+        state.threads[thread.index()].1 = next + 1;
+        self.run(state, thread)
+    }
+
+    fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {
+        self.init.get(loc.index()).copied().unwrap_or(0)
+    }
+
+    fn error(&self, state: &LitmusState, thread: ThreadId) -> LitmusError {
+        LitmusError::Assertion { thread, instruction: state.threads[thread.index()].1 }
+    }
+
+    fn state_bytes(&self, state: &LitmusState) -> usize {
+        size_of::<LitmusState>() + state.threads.capacity() * 8 + state.registers.capacity() * 8
+    }
+}

@@ -1,0 +1,147 @@
+//! The explorer against the brute-force reference: on random programs it must find exactly the consistent executions,
+//! each once, in every model, with several buffer bounds, and with any number of workers.
+
+mod reference;
+
+use dpor_engine::explore::{Config, Ending, Failure, Observer, Report, explore_with};
+use dpor_engine::graph::Graph;
+use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
+use dpor_engine::model::{Mapping, MemoryModel};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use reference::axioms::Model;
+use reference::candidate::Key;
+use reference::generate::{Shape, program};
+use reference::program::Prog;
+use reference::{Expected, enumerate};
+use std::collections::BTreeSet;
+
+/// Collects the keys of all graphs, in the order in which they are found.
+struct Keys {
+    threads: usize,
+    keys: Vec<Key>,
+}
+
+impl Observer<Litmus> for Keys {
+    fn full(&mut self, graph: &Graph, _: &LitmusState, ending: Ending) {
+        self.keys.push(Key::of(graph, self.threads, ending == Ending::Blocked));
+    }
+}
+
+fn config(model: Model, workers: usize) -> Config {
+    let mapping = |rust| if rust { Mapping::Rust } else { Mapping::Hardware };
+    let (name, buffer_bound, mapping) = match model {
+        Model::Sc => (MemoryModel::Sc, None, Mapping::Rust),
+        Model::Rc11 => (MemoryModel::Rc11, None, Mapping::Rust),
+        Model::Tso { bound, rust } => (MemoryModel::Tso, bound, mapping(rust)),
+        Model::Pso { bound, rust } => (MemoryModel::Pso, bound, mapping(rust)),
+    };
+    Config { buffer_bound, mapping, workers, ..Config::new(name) }
+}
+
+fn explore(prog: &Prog, model: Model, workers: usize) -> (Report<LitmusError>, Vec<Key>) {
+    let observer = || Keys { threads: prog.threads.len(), keys: Vec::new() };
+    let (report, observers) = explore_with(&prog.litmus(), &config(model, workers), None, observer);
+    (report, observers.into_iter().flat_map(|o| o.keys).collect())
+}
+
+/// The explorer finds what it should, each graph once.
+fn agrees(prog: &Prog, model: Model, workers: usize, expected: &Expected) -> Result<(), TestCaseError> {
+    let (report, keys) = explore(prog, model, workers);
+    let found: BTreeSet<Key> = keys.iter().cloned().collect();
+    prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: a graph was found twice", model, workers);
+    let missing: Vec<_> = expected.graphs.difference(&found).collect();
+    let extra: Vec<_> = found.difference(&expected.graphs).collect();
+    prop_assert!(missing.is_empty(), "{:?}, {} workers: missing {:#?}", model, workers, missing[0]);
+    prop_assert!(extra.is_empty(), "{:?}, {} workers: inconsistent {:#?}", model, workers, extra[0]);
+    let blocked = expected.graphs.iter().filter(|key| key.blocked).count();
+    prop_assert_eq!(report.stats.blocked, blocked as u64);
+    prop_assert_eq!(report.stats.executions, (expected.graphs.len() - blocked) as u64);
+    prop_assert!(report.complete && report.errors.is_empty());
+    Ok(())
+}
+
+const MODELS: [Model; 12] = [
+    Model::Rc11,
+    Model::Sc,
+    Model::Tso { bound: None, rust: true },
+    Model::Tso { bound: None, rust: false },
+    Model::Tso { bound: Some(0), rust: false },
+    Model::Tso { bound: Some(1), rust: false },
+    Model::Tso { bound: Some(2), rust: true },
+    Model::Pso { bound: None, rust: true },
+    Model::Pso { bound: None, rust: false },
+    Model::Pso { bound: Some(0), rust: false },
+    Model::Pso { bound: Some(1), rust: true },
+    Model::Pso { bound: Some(1), rust: false },
+];
+
+fn agrees_in_all(prog: &Prog) -> Result<(), TestCaseError> {
+    let Some(expected) = enumerate(prog, &MODELS) else { return Err(TestCaseError::reject("too large")) };
+    for (&model, expected) in MODELS.iter().zip(&expected) {
+        for workers in [1, 2, 4] {
+            agrees(prog, model, workers, expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, max_global_rejects: cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn accesses_fences_and_branches(prog in program(Shape::plain_atomics())) {
+        agrees_in_all(&prog)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn locks_choices_and_assumptions(
+        prog in program(Shape { threads: 3, locations: 2, events: 10, reads: 5, waiting: true, ..Shape::plain_atomics() })
+    ) {
+        agrees_in_all(&prog)?;
+    }
+
+    #[test]
+    fn spawned_and_joined_threads(
+        prog in program(Shape { threads: 3, events: 8, reads: 5, spawned: true, ..Shape::plain_atomics() })
+    ) {
+        agrees_in_all(&prog)?;
+    }
+
+    #[test]
+    fn spawned_threads_with_locks(
+        prog in program(Shape {
+            threads: 3, locations: 2, events: 7, reads: 4, spawned: true, waiting: true, ..Shape::plain_atomics()
+        })
+    ) {
+        agrees_in_all(&prog)?;
+    }
+
+    /// A race is reported just if some consistent execution has one.
+    #[test]
+    fn data_races(prog in program(Shape { events: 8, reads: 5, plain: true, ..Shape::plain_atomics() })) {
+        let Some(expected) = enumerate(&prog, &MODELS) else { return Err(TestCaseError::reject("too large")) };
+        for (&model, expected) in MODELS.iter().zip(&expected) {
+            if !expected.races {
+                agrees(&prog, model, 1, expected)?;
+                continue;
+            }
+            let mut reports = Vec::new();
+            for workers in [1, 2, 4] {
+                let (report, _) = explore(&prog, model, workers);
+                let found = report.errors.first().map(|e| (e.failure.clone(), e.path.clone()));
+                prop_assert!(matches!(found, Some((Failure::Race(_), _))), "{:?}: the race was missed", model);
+                reports.push((found, report.stats.executions, report.stats.blocked));
+            }
+            prop_assert!(reports.iter().all(|r| *r == reports[0]), "the report depends on the number of workers");
+        }
+    }
+}

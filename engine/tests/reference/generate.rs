@@ -1,0 +1,192 @@
+//! Random programs.
+
+use super::program::{FIRST_LOCK, Order, Prog, Stmt, Val};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// What random programs may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub threads: usize,
+    pub locations: u8,
+    /// At most this many events on any path through all threads.
+    pub events: usize,
+    /// At most this many of them read.
+    pub reads: usize,
+    pub plain: bool,
+    pub waiting: bool,
+    pub spawned: bool,
+}
+
+impl Shape {
+    /// Accesses, read-modify-writes, fences and branches.
+    pub fn plain_atomics() -> Shape {
+        Shape { threads: 4, locations: 3, events: 12, reads: 7, plain: false, waiting: false, spawned: false }
+    }
+}
+
+fn load_order() -> impl Strategy<Value = Order> {
+    select(vec![Order::Relaxed, Order::Relaxed, Order::Acquire, Order::SeqCst])
+}
+
+fn store_order() -> impl Strategy<Value = Order> {
+    select(vec![Order::Relaxed, Order::Relaxed, Order::Release, Order::SeqCst])
+}
+
+fn rmw_order() -> impl Strategy<Value = Order> {
+    select(vec![Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst])
+}
+
+fn fence_order() -> impl Strategy<Value = Order> {
+    select(vec![Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst, Order::SeqCst])
+}
+
+fn val() -> impl Strategy<Value = Val> {
+    prop_oneof![4 => (1..=2u64).prop_map(Val::Const), 1 => (0..2u8, 0..2u64).prop_map(|(r, k)| Val::Plus(r, k))]
+}
+
+fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
+    let loc = 0..shape.locations;
+    let reg = 0..3u8;
+    let plain_loc = shape.locations - 1;
+    let load = (reg.clone(), loc.clone(), load_order()).prop_map(move |(reg, loc, order)| {
+        let order = if shape.plain && loc == plain_loc { Order::NotAtomic } else { order };
+        Stmt::Load { reg, loc, order }
+    });
+    let store = (loc.clone(), val(), store_order()).prop_map(move |(loc, val, order)| {
+        let order = if shape.plain && loc == plain_loc { Order::NotAtomic } else { order };
+        Stmt::Store { loc, val, order }
+    });
+    let atomic = 0..(shape.locations - u8::from(shape.plain));
+    let add =
+        (reg.clone(), atomic.clone(), rmw_order()).prop_map(|(reg, loc, order)| Stmt::Add { reg, loc, k: 1, order });
+    let xchg = (reg.clone(), atomic.clone(), val(), rmw_order()).prop_map(|(reg, loc, val, order)| Stmt::Xchg {
+        reg,
+        loc,
+        val,
+        order,
+    });
+    let cas = (reg.clone(), atomic, 0..=2u64, 1..=3u64, rmw_order(), load_order())
+        .prop_map(|(reg, loc, expected, new, order, failure)| Stmt::Cas { reg, loc, expected, new, order, failure });
+    let fence = fence_order().prop_map(|order| Stmt::Fence { order });
+    if !shape.waiting {
+        return prop_oneof![6 => load, 6 => store, 1 => add, 1 => xchg, 2 => cas, 2 => fence].boxed();
+    }
+    let choose = reg.clone().prop_map(|reg| Stmt::Choose { reg, n: 2 });
+    let assume = (reg.clone(), 0..=1u64).prop_map(|(reg, equals)| Stmt::Assume { reg, equals });
+    let try_lock = (reg, FIRST_LOCK..FIRST_LOCK + 2).prop_map(|(reg, loc)| Stmt::TryLock { reg, loc });
+    prop_oneof![5 => load, 5 => store, 1 => add, 1 => cas, 1 => fence, 1 => choose, 1 => assume, 1 => try_lock].boxed()
+}
+
+fn block(shape: Shape, len: std::ops::RangeInclusive<usize>) -> BoxedStrategy<Vec<Stmt>> {
+    let stmt = simple(shape);
+    let inner = prop::collection::vec(stmt.clone(), 0..=2);
+    let branch = (0..3u8, 0..=2u64, inner.clone(), inner).prop_map(|(reg, equals, then, otherwise)| Stmt::If {
+        reg,
+        equals,
+        then,
+        otherwise,
+    });
+    let plain = prop::collection::vec(prop_oneof![8 => stmt, 1 => branch], len).boxed();
+    if !shape.waiting {
+        return plain;
+    }
+    // A critical section somewhere, unlocked again unless the thread ends in it.
+    (plain, any::<prop::sample::Index>(), FIRST_LOCK..FIRST_LOCK + 2, 0..=6u8)
+        .prop_map(|(mut stmts, at, loc, length)| {
+            let begin = at.index(stmts.len() + 1);
+            let end = begin + usize::from(length);
+            if length < 6 {
+                stmts.insert(end.min(stmts.len()), Stmt::Unlock { loc });
+                stmts.insert(begin, Stmt::Lock { loc });
+            }
+            fix_try_locks(stmts)
+        })
+        .boxed()
+}
+
+/// Unlocks after each successful attempt to lock, at once.
+fn fix_try_locks(stmts: Vec<Stmt>) -> Vec<Stmt> {
+    let fix = |stmt| match stmt {
+        Stmt::TryLock { reg, loc } => {
+            let then = vec![Stmt::Unlock { loc }];
+            vec![Stmt::TryLock { reg, loc }, Stmt::If { reg, equals: 0, then, otherwise: Vec::new() }]
+        }
+        Stmt::If { reg, equals, then, otherwise } => {
+            vec![Stmt::If { reg, equals, then: fix_try_locks(then), otherwise: fix_try_locks(otherwise) }]
+        }
+        other => vec![other],
+    };
+    stmts.into_iter().flat_map(fix).collect()
+}
+
+/// Random programs of a shape.
+pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
+    let thread = block(shape, 1..=4);
+    prop::collection::vec(thread, 2..=shape.threads).prop_map(move |mut threads| {
+        trim(&mut threads, shape);
+        if shape.spawned {
+            add_spawns(&mut threads);
+        }
+        Prog { threads, spawned: shape.spawned }
+    })
+}
+
+/// The first thread starts the others, one after each of its statements, and joins the first of them before its last.
+fn add_spawns(threads: &mut [Vec<Stmt>]) {
+    let children = threads.len() as u8 - 1;
+    let main = std::mem::take(&mut threads[0]);
+    let mut spawned = 0;
+    let mut result = Vec::new();
+    let last = main.len().saturating_sub(1);
+    for (i, stmt) in main.into_iter().enumerate() {
+        if i == last {
+            while spawned < children {
+                spawned += 1;
+                result.push(Stmt::Spawn { thread: spawned });
+            }
+            result.push(Stmt::Join { thread: 1 });
+        }
+        result.push(stmt);
+        if spawned < children {
+            spawned += 1;
+            result.push(Stmt::Spawn { thread: spawned });
+        }
+    }
+    threads[0] = result;
+}
+
+/// Drops statements from the ends of threads, the longest first, until the program is small enough.
+fn trim(threads: &mut [Vec<Stmt>], shape: Shape) {
+    let total = |threads: &[Vec<Stmt>], weigh: fn(&Stmt) -> usize| -> usize {
+        threads.iter().flatten().map(|s| weight(s, weigh)).sum()
+    };
+    while total(threads, events_of) > shape.events || total(threads, reads_of) > shape.reads {
+        let longest = threads.iter().enumerate().max_by_key(|(_, t)| t.len()).map_or(0, |(i, _)| i);
+        if threads[longest].pop().is_none() {
+            return;
+        }
+    }
+}
+
+fn weight(stmt: &Stmt, weigh: fn(&Stmt) -> usize) -> usize {
+    match stmt {
+        Stmt::If { then, otherwise, .. } => {
+            let sum = |stmts: &[Stmt]| stmts.iter().map(|s| weight(s, weigh)).sum::<usize>();
+            sum(then).max(sum(otherwise))
+        }
+        other => weigh(other),
+    }
+}
+
+fn events_of(stmt: &Stmt) -> usize {
+    usize::from(!matches!(stmt, Stmt::Assume { .. }))
+}
+
+fn reads_of(stmt: &Stmt) -> usize {
+    let reads = matches!(
+        stmt,
+        Stmt::Load { .. } | Stmt::Add { .. } | Stmt::Xchg { .. } | Stmt::Cas { .. } | Stmt::TryLock { .. }
+    );
+    usize::from(reads)
+}

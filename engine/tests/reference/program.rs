@@ -1,0 +1,201 @@
+//! Random programs, and their translation to what the engine runs.
+
+use dpor_engine::graph::{Loc, MemOrder, RmwOp};
+use dpor_engine::litmus::{BinOp, Code, Litmus, Operand, Reg};
+use std::collections::BTreeMap;
+
+pub type Order = MemOrder;
+
+/// A value written: a constant, or a register plus a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Val {
+    Const(u64),
+    Plus(u8, u64),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stmt {
+    Load {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
+    Store {
+        loc: u8,
+        val: Val,
+        order: Order,
+    },
+    Add {
+        reg: u8,
+        loc: u8,
+        k: u64,
+        order: Order,
+    },
+    Xchg {
+        reg: u8,
+        loc: u8,
+        val: Val,
+        order: Order,
+    },
+    Cas {
+        reg: u8,
+        loc: u8,
+        expected: u64,
+        new: u64,
+        order: Order,
+        failure: Order,
+    },
+    Fence {
+        order: Order,
+    },
+    If {
+        reg: u8,
+        equals: u64,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    Choose {
+        reg: u8,
+        n: u32,
+    },
+    Assume {
+        reg: u8,
+        equals: u64,
+    },
+    /// Locks: locations from [`FIRST_LOCK`] on, which nothing else accesses.
+    Lock {
+        loc: u8,
+    },
+    Unlock {
+        loc: u8,
+    },
+    TryLock {
+        reg: u8,
+        loc: u8,
+    },
+    /// Starts or awaits the thread of this number (thread 0 only).
+    Spawn {
+        thread: u8,
+    },
+    Join {
+        thread: u8,
+    },
+}
+
+pub const FIRST_LOCK: u8 = 8;
+
+#[derive(Clone, Debug)]
+pub struct Prog {
+    pub threads: Vec<Vec<Stmt>>,
+    /// Whether the threads but the first are spawned, or all there at the start.
+    pub spawned: bool,
+}
+
+impl Prog {
+    /// The program as the engine runs it. All locations are 0 at first.
+    pub fn litmus(&self) -> Litmus {
+        let codes = self.threads.iter().map(|thread| Translator::translate(thread)).collect();
+        let started = if self.spawned { 1 } else { self.threads.len() };
+        Litmus::with_spawned(codes, started, vec![0; 16])
+    }
+}
+
+#[derive(Default)]
+struct Translator {
+    code: Code,
+    registers: BTreeMap<u8, Reg>,
+    handles: BTreeMap<u8, Reg>,
+}
+
+impl Translator {
+    fn translate(thread: &[Stmt]) -> Code {
+        let mut translator = Translator::default();
+        translator.stmts(thread);
+        translator.code
+    }
+
+    fn reg(&mut self, reg: u8) -> Reg {
+        let code = &mut self.code;
+        *self.registers.entry(reg).or_insert_with(|| code.register())
+    }
+
+    fn val(&mut self, val: Val) -> Operand {
+        match val {
+            Val::Const(value) => value.into(),
+            Val::Plus(reg, k) => {
+                let reg = self.reg(reg);
+                self.code.bin(BinOp::Add, reg, k).into()
+            }
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        let place = |loc: u8| Loc::new(usize::from(loc));
+        match *stmt {
+            Stmt::Load { reg, loc, order } => {
+                let value = self.code.load(place(loc), order);
+                self.assign(reg, value);
+            }
+            Stmt::Store { loc, val, order } => {
+                let value = self.val(val);
+                self.code.store(place(loc), value, order);
+            }
+            Stmt::Add { reg, loc, k, order } => {
+                let value = self.code.rmw(RmwOp::Add, place(loc), k, order);
+                self.assign(reg, value);
+            }
+            Stmt::Xchg { reg, loc, val, order } => {
+                let value = self.val(val);
+                let value = self.code.rmw(RmwOp::Xchg, place(loc), value, order);
+                self.assign(reg, value);
+            }
+            Stmt::Cas { reg, loc, expected, new, order, failure } => {
+                let (value, _) = self.code.cas(place(loc), expected, new, order, failure);
+                self.assign(reg, value);
+            }
+            Stmt::Fence { order } => self.code.fence(order),
+            Stmt::If { reg, equals, ref then, ref otherwise } => {
+                let reg = self.reg(reg);
+                let condition = self.code.bin(BinOp::Eq, reg, equals);
+                let to_else = self.code.unless(condition);
+                self.stmts(then);
+                let to_end = self.code.jump();
+                self.code.land(to_else);
+                self.stmts(otherwise);
+                self.code.land(to_end);
+            }
+            Stmt::Choose { reg, n } => {
+                let value = self.code.choose(n);
+                self.assign(reg, value);
+            }
+            Stmt::Assume { reg, equals } => {
+                let reg = self.reg(reg);
+                let condition = self.code.bin(BinOp::Eq, reg, equals);
+                self.code.assume(condition);
+            }
+            Stmt::Lock { loc } => self.code.lock(place(loc)),
+            Stmt::Unlock { loc } => self.code.unlock(place(loc)),
+            Stmt::TryLock { reg, loc } => {
+                let (value, _) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
+                self.assign(reg, value);
+            }
+            Stmt::Spawn { thread } => {
+                let handle = self.code.spawn(usize::from(thread));
+                self.handles.insert(thread, handle);
+            }
+            Stmt::Join { thread } => {
+                let handle = self.handles[&thread];
+                self.code.join(handle);
+            }
+        }
+    }
+
+    fn assign(&mut self, reg: u8, value: Reg) {
+        let reg = self.reg(reg);
+        self.code.set(reg, value);
+    }
+}

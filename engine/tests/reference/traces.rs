@@ -1,0 +1,171 @@
+//! What a thread can do by itself, whatever values its reads return.
+
+use super::program::{Order, Prog, Stmt, Val};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A visible step of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Read { loc: u8, value: u64, order: Order, rmw: bool },
+    Write { loc: u8, value: u64, order: Order },
+    Update { loc: u8, read: u64, written: u64, order: Order },
+    Fence { order: Order },
+    Choose { value: u64 },
+    Spawn { thread: u8 },
+    Join { thread: u8 },
+}
+
+/// How a thread ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Finished,
+    Assumption,
+    /// Waits for a lock.
+    Lock {
+        loc: u8,
+    },
+    /// Waits for a thread.
+    Join {
+        thread: u8,
+    },
+    /// Was never spawned.
+    Absent,
+}
+
+#[derive(Clone, Debug)]
+pub struct Trace {
+    pub steps: Vec<Step>,
+    pub end: End,
+}
+
+/// The values that may be found at each location.
+type Domain = BTreeMap<u8, BTreeSet<u64>>;
+
+/// All traces of all threads; values come from the domain, which is closed under what the traces write.
+pub fn all_traces(prog: &Prog, limit: usize) -> Option<Vec<Vec<Trace>>> {
+    let mut domain: Domain = (0..16).map(|loc| (loc, BTreeSet::from([0]))).collect();
+    for _ in 0..=14 {
+        let traces: Vec<Vec<Trace>> = prog.threads.iter().map(|t| traces_of(t, &domain)).collect();
+        let combinations = traces.iter().try_fold(1usize, |n, t| n.checked_mul(t.len()));
+        if combinations.is_none_or(|n| n > limit) {
+            return None;
+        }
+        let mut grown = domain.clone();
+        for step in traces.iter().flatten().flat_map(|t| &t.steps) {
+            if let Step::Write { loc, value, .. } | Step::Update { loc, written: value, .. } = *step {
+                grown.entry(loc).or_default().insert(value);
+            }
+        }
+        if grown == domain {
+            return Some(with_absent(prog, traces));
+        }
+        domain = grown;
+    }
+    Some(with_absent(prog, prog.threads.iter().map(|t| traces_of(t, &domain)).collect()))
+}
+
+fn with_absent(prog: &Prog, mut traces: Vec<Vec<Trace>>) -> Vec<Vec<Trace>> {
+    if prog.spawned {
+        for thread in &mut traces[1..] {
+            thread.push(Trace { steps: Vec::new(), end: End::Absent });
+        }
+    }
+    traces
+}
+
+fn traces_of(thread: &[Stmt], domain: &Domain) -> Vec<Trace> {
+    let mut runs = Runs { domain, done: Vec::new() };
+    let todo: Vec<&Stmt> = thread.iter().rev().collect();
+    runs.run(todo, BTreeMap::new(), Vec::new());
+    runs.done
+}
+
+struct Runs<'a> {
+    domain: &'a Domain,
+    done: Vec<Trace>,
+}
+
+type Registers = BTreeMap<u8, u64>;
+
+impl<'a> Runs<'a> {
+    /// Runs the statements, of which the last comes first.
+    fn run(&mut self, mut todo: Vec<&'a Stmt>, mut regs: Registers, mut steps: Vec<Step>) {
+        while let Some(stmt) = todo.pop() {
+            let get = |reg: u8| regs.get(&reg).copied().unwrap_or(0);
+            let val = |v: Val| match v {
+                Val::Const(value) => value,
+                Val::Plus(reg, k) => get(reg).wrapping_add(k),
+            };
+            match *stmt {
+                Stmt::Store { loc, val: v, order } => steps.push(Step::Write { loc, value: val(v), order }),
+                Stmt::Unlock { loc } => steps.push(Step::Write { loc, value: 0, order: Order::Release }),
+                Stmt::Fence { order } => steps.push(Step::Fence { order }),
+                Stmt::Spawn { thread } => steps.push(Step::Spawn { thread }),
+                Stmt::If { reg, equals, ref then, ref otherwise } => {
+                    let branch = if get(reg) == equals { then } else { otherwise };
+                    todo.extend(branch.iter().rev());
+                }
+                Stmt::Assume { reg, equals } => {
+                    if get(reg) != equals {
+                        self.done.push(Trace { steps, end: End::Assumption });
+                        return;
+                    }
+                }
+                Stmt::Choose { reg, n } => {
+                    for value in 1..u64::from(n) {
+                        self.branch(&todo, &regs, &steps, Some((reg, value)), Step::Choose { value });
+                    }
+                    regs.insert(reg, 0);
+                    steps.push(Step::Choose { value: 0 });
+                }
+                Stmt::Join { thread } => {
+                    self.done.push(Trace { steps: steps.clone(), end: End::Join { thread } });
+                    steps.push(Step::Join { thread });
+                }
+                Stmt::Lock { loc } => {
+                    self.done.push(Trace { steps: steps.clone(), end: End::Lock { loc } });
+                    steps.push(Step::Update { loc, read: 0, written: 1, order: Order::Acquire });
+                }
+                _ => return self.reading(stmt, &todo, &regs, &steps),
+            }
+        }
+        self.done.push(Trace { steps, end: End::Finished });
+    }
+
+    /// Runs on for every value that the statement may read.
+    fn reading(&mut self, stmt: &Stmt, todo: &[&'a Stmt], regs: &Registers, steps: &[Step]) {
+        let (reg, loc) = match *stmt {
+            Stmt::Load { reg, loc, .. }
+            | Stmt::Add { reg, loc, .. }
+            | Stmt::Xchg { reg, loc, .. }
+            | Stmt::Cas { reg, loc, .. }
+            | Stmt::TryLock { reg, loc } => (reg, loc),
+            _ => return,
+        };
+        let plus = |v: Val| match v {
+            Val::Const(value) => value,
+            Val::Plus(reg, k) => regs.get(&reg).copied().unwrap_or(0).wrapping_add(k),
+        };
+        for &value in &self.domain[&loc] {
+            let update = |written, order| Step::Update { loc, read: value, written, order };
+            let step = match *stmt {
+                Stmt::Load { order, .. } => Step::Read { loc, value, order, rmw: false },
+                Stmt::Add { k, order, .. } => update(value.wrapping_add(k), order),
+                Stmt::Xchg { val, order, .. } => update(plus(val), order),
+                Stmt::Cas { expected, new, order, .. } if value == expected => update(new, order),
+                Stmt::Cas { failure, .. } => Step::Read { loc, value, order: failure, rmw: true },
+                Stmt::TryLock { .. } if value == 0 => update(1, Order::Acquire),
+                _ => Step::Read { loc, value, order: Order::Relaxed, rmw: true },
+            };
+            self.branch(todo, regs, steps, Some((reg, value)), step);
+        }
+    }
+
+    fn branch(&mut self, todo: &[&'a Stmt], regs: &Registers, steps: &[Step], set: Option<(u8, u64)>, step: Step) {
+        let mut regs = regs.clone();
+        regs.extend(set);
+        let mut steps = steps.to_vec();
+        steps.push(step);
+        self.run(todo.to_vec(), regs, steps);
+    }
+}
