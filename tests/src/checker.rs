@@ -55,10 +55,13 @@ fn last_lines(text: &str) -> &str {
     &text[start..]
 }
 
-/// The `cargo-dpor` of this workspace, built where it is missing.
+/// The `cargo-dpor` that `$CARGO_DPOR` names, or the one of this workspace, built where it is missing.
 fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
+        if let Some(path) = std::env::var_os("CARGO_DPOR") {
+            return path.into();
+        }
         let mut command = cargo();
         command.args(["build", "--package", "cargo-dpor", "--bins", "--message-format=json", "--quiet"]);
         command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace"));
