@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let mut passed = true;
     for test in program.tests.iter().filter(|test| test.name.contains(&filter)) {
         let start = Instant::now();
-        let run = run(&program, test.entry, &RunOptions::default());
+        let run = run(&program, test.entry, &options());
         println!("{}: {} ({} steps, {:?})", test.name, run.outcome.name(), run.steps, start.elapsed());
         print!("{}", String::from_utf8_lossy(&run.output.all()));
         if let Some(failure) = &run.failure {
@@ -53,4 +53,9 @@ fn show(failure: &Failure) {
         let at = &frame.location;
         println!("    {} ({}:{}:{})", frame.function, at.file, at.line, at.column);
     }
+}
+
+/// The program sees the environment of this process.
+fn options() -> RunOptions {
+    RunOptions { env: std::env::vars().collect(), ..RunOptions::default() }
 }
