@@ -149,7 +149,7 @@ proptest! {
         let target = |inputs: u32| inputs + 3;
         let ours = one(&[a, b], |r| jump(Op::JumpCmp { op, ty, a: r(0), b: r(1), to: target(2) }, r));
         prop_assert_eq!(Some(ours), reference(op, ty, a, b));
-        for imm in [imm, i32::from(imm as i16), value(ty, a) as i32, value(ty, a) as i32 + 1] {
+        for imm in [imm, i32::from(imm as i16), value(ty, a) as i32, (value(ty, a) as i32).wrapping_add(1)] {
             let ours = one(&[a], |r| jump(Op::JumpCmpImm { op, ty, a: r(0), imm, to: target(1) }, r));
             prop_assert_eq!(Some(ours), reference(op, ty, a, register(ty, i128::from(imm))));
         }
