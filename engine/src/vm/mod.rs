@@ -70,7 +70,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 2_000_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
     }
 }
 
