@@ -24,7 +24,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct SetupArgs {
-    /// When to use colors
+    /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
 }
@@ -34,16 +34,19 @@ pub struct SetupArgs {
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
+    /// Stop an execution after so many jumps and calls: the test is incomplete then
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
-    /// What is printed
+    /// Print text for people, or one JSON object a line
     #[arg(long, default_value = "human")]
     pub format: Format,
-    /// When to use colors
+    /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     #[command(flatten)]
@@ -75,15 +78,12 @@ pub struct Filter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text to read
     Human,
-    /// One JSON object a line
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal
     Auto,
     Always,
     Never,

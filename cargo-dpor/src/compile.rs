@@ -30,6 +30,8 @@ pub struct Binary {
     pub kind: TargetKind,
     /// The target's name.
     pub target: String,
+    /// The directory of the package.
+    pub directory: PathBuf,
     pub program: Arc<Program>,
 }
 
@@ -146,6 +148,7 @@ fn run_cargo(mut cargo: Command) -> Result<Option<Vec<Artifact>>> {
 /// Loads the program of a target; `None` for a target that cannot have any test of ours, which is said.
 fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Option<Binary>> {
     let package = workspace.package_name(&artifact.package_id)?.to_owned();
+    let directory = workspace.package_directory(&artifact.package_id)?.to_owned();
     let what = format!("{} `{}` of package `{package}`", artifact.kind.name(), artifact.target);
     if artifact.procedural_macro {
         let why = "is a procedural macro, whose unit tests are not checked: integration tests are";
@@ -165,5 +168,11 @@ fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Opti
         workspace.target_directory.display()
     );
     let program = Program::load(&path).with_context(|| format!("cannot load the program of {what}"))?;
-    Ok(Some(Binary { package, kind: artifact.kind, target: artifact.target.clone(), program: Arc::new(program) }))
+    Ok(Some(Binary {
+        package,
+        kind: artifact.kind,
+        target: artifact.target.clone(),
+        directory,
+        program: Arc::new(program),
+    }))
 }

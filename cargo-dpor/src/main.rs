@@ -1,10 +1,15 @@
 //! `cargo dpor`: checks the tests of a crate.
 //!
 //! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
-//! targets with our driver and loads the programs it wrote, and [`select`] picks the tests.
+//! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] runs them, [`judge`]
+//! holds the results against what the tests expect, and [`report`] says how they went.
 
 mod args;
 mod compile;
+mod judge;
+mod machine;
+mod report;
+mod run;
 mod select;
 mod style;
 mod sysroot;
@@ -53,12 +58,13 @@ fn test(args: &TestArgs) -> Result<u8> {
         return Ok(NOT_CHECKED);
     };
     let selection = select::select(&binaries, &args.filter);
-    for target in &selection.targets {
-        for selected in &target.tests {
-            println!("{}: test", selected.test.name);
-        }
+    let mut report = report::for_format(args, &workspace.root);
+    if args.filter.list {
+        report.list(&selection)?;
+        return Ok(PASSED);
     }
-    Ok(PASSED)
+    let summary = run::run(&selection, args, &mut *report)?;
+    Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
 }
 
 /// `cargo dpor setup`

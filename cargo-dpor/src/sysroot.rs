@@ -106,7 +106,7 @@ fn path_flags(toolchain: &Toolchain) -> [String; 2] {
     ]
 }
 
-/// The cargo for the build. It uses the sources that come with the compiler, and none of the user's settings.
+/// The cargo for the build. It uses the sources that come with the compiler, and no settings from the environment.
 fn cargo(toolchain: &Toolchain, sysroot: &Path) -> Command {
     let mut cargo = toolchain.cargo_command();
     let source = toolchain.library_source();
@@ -115,8 +115,11 @@ fn cargo(toolchain: &Toolchain, sysroot: &Path) -> Command {
         cargo.arg("--config").arg(config);
     }
     cargo.current_dir(sysroot.parent().expect("a sysroot is in the cache directory"));
-    for variable in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_INCREMENTAL", "CARGO_BUILD_RUSTFLAGS"] {
-        cargo.env_remove(variable);
+    let is_setting = |name: &str| {
+        name == "RUSTFLAGS" || ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"].iter().any(|p| name.starts_with(p))
+    };
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_setting)) {
+        cargo.env_remove(name);
     }
     cargo
 }

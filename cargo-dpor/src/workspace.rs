@@ -57,6 +57,12 @@ impl Workspace {
         Ok(&self.package(id)?.name)
     }
 
+    /// The directory of a package.
+    pub fn package_directory(&self, id: &str) -> Result<&Path> {
+        let manifest = &self.package(id)?.manifest_path;
+        manifest.parent().with_context(|| format!("{} is in no directory", manifest.display()))
+    }
+
     /// Whether a target has its own `main` in place of the test harness: it has no tests to find.
     pub fn has_harness(&self, id: &str, kind: &str, name: &str) -> Result<bool> {
         let path = &self.package(id)?.manifest_path;
@@ -80,13 +86,6 @@ fn harness(manifest: &toml::Table, kind: &str, name: &str) -> bool {
         _ => None,
     };
     target.and_then(|target| target.get("harness")).and_then(toml::Value::as_bool).unwrap_or(true)
-}
-
-/// A path as users see it: relative to the current directory where it is below.
-pub fn display_path(path: &Path) -> String {
-    let current = std::env::current_dir().ok();
-    let shown = current.and_then(|current| path.strip_prefix(current).ok().map(Path::to_owned));
-    shown.unwrap_or_else(|| path.to_owned()).display().to_string()
 }
 
 #[cfg(test)]

@@ -214,6 +214,7 @@ impl Emitter {
         Some(Function {
             name,
             origin,
+            quiet: false,
             registers,
             params,
             results,

@@ -33,7 +33,7 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("dpor::checking", Replacement::Constant(1)),
     // No processor features beyond the target's own: code takes its portable paths.
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
-    // No limit but the number of processors.
+    // No limit by control groups: those are files.
     ("std::sys::thread::unix::cgroups::quota", Replacement::Constant(u64::MAX)),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),

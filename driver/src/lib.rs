@@ -16,6 +16,7 @@ extern crate rustc_middle;
 extern crate rustc_session;
 extern crate rustc_span;
 
+mod bookkeeping;
 mod emit;
 mod foreign;
 mod globals;

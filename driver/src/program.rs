@@ -188,6 +188,7 @@ fn placeholder() -> Function {
     Function {
         name: String::new(),
         origin: Origin::Std,
+        quiet: false,
         registers: 0,
         params: 0,
         results: 0,

@@ -102,6 +102,15 @@ proptest! {
 proptest! {
     #![proptest_config(cases(600))]
 
+    /// RC11's psc has the most intricate definition of all: a test of its own.
+    #[test]
+    fn sequentially_consistent_accesses_and_fences(
+        prog in program(Shape { strong: true, ..Shape::plain_atomics() })
+    ) {
+        let Some(expected) = enumerate(&prog, &[Model::Rc11]) else { return Err(TestCaseError::reject("too large")) };
+        agrees(&prog, Model::Rc11, 1, &expected[0])?;
+    }
+
     #[test]
     fn locks_choices_and_assumptions(
         prog in program(Shape { threads: 3, locations: 2, events: 10, reads: 5, waiting: true, ..Shape::plain_atomics() })

@@ -140,16 +140,19 @@ impl Expansion {
         let mut tokens = source(&format!("#[cfg(all({}))]", variant.conditions));
         tokens.extend(self.function.conditions().map(|attribute| attribute.tokens.clone()));
         tokens.extend(source("#[doc(hidden)] #[allow(non_upper_case_globals, dead_code)]"));
-        // The marker lies where the test does.
-        tokens.extend(respanned(&format!("const {marker}: {path} = {path}"), self.function.name.span()));
         let config = Literal::string(&self.config(&variant.marks));
         let mut fields = source(&format!("name: {}, config: {config}, f:", Literal::string(&name)));
         fields.extend(match self.returns_value() {
             true => calling(&self.function.name, &format!("use {}::__rt::Finish as _;", self.dpor), ".finish()"),
             false => calling(&self.function.name, "", ""),
         });
-        tokens.extend([TokenTree::Group(Group::new(Delimiter::Brace, fields))]);
-        tokens.extend(source(";"));
+        // All of the constant counts as written where the test's name is: that is the place of the test.
+        let at = self.function.name.span();
+        let mut value = Group::new(Delimiter::Brace, fields);
+        value.set_span(at);
+        tokens.extend(respanned(&format!("const {marker}: {path} = {path}"), at));
+        tokens.extend([TokenTree::Group(value)]);
+        tokens.extend(respanned(";", at));
         tokens
     }
 

@@ -108,7 +108,10 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         lowering.blocks();
         lowering.cold_code();
         let Lowering { builder, emit, params, results, .. } = lowering;
-        let function = emit.finish(name.clone(), origin, params, results, place);
+        let mut function = emit.finish(name.clone(), origin, params, results, place);
+        if let Some(function) = &mut function {
+            function.quiet = builder.is_bookkeeping(instance);
+        }
         builder.set_function(id, function, &name, span);
     }
 

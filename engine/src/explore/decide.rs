@@ -8,7 +8,7 @@ use super::choice::Choice;
 use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
 use super::visit::Visitor;
-use crate::graph::{Action, Effect, EventId, Graph, Loc, ThreadId, UNLOCKED, join};
+use crate::graph::{Action, Effect, EventId, Graph, LOCKED, Loc, ThreadId, UNLOCKED, Value, join};
 use crate::model::{Model, Site};
 
 /// What the revisiting write is, for the choice of its place.
@@ -18,6 +18,14 @@ enum Writes {
     After(usize),
     /// A read-modify-write: right after the write it reads from.
     RightAfter(EventId),
+}
+
+/// The floors of an access, as far as it only reads and as far as it also writes: a compare-and-swap has an ordering for
+/// either.
+#[derive(Clone, Copy, Debug)]
+struct Floors {
+    read: usize,
+    update: usize,
 }
 
 /// Whether a thread can take its pending action in this graph.
@@ -56,43 +64,50 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.touch(loc);
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
-        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc), &mut self.scratch);
-        let asks = self.model.must_ask(graph, thread);
-        let last = graph.location(loc).co.len() - 1;
-        for position in (floor..=last).rev() {
+        let floors = self.floors(thread, loc, &action);
+        let last = self.graphs[self.level].location(loc).co.len() - 1;
+        for position in (floors.read.min(floors.update)..=last).rev() {
             let graph = &self.graphs[self.level];
             let co = &graph.location(loc).co;
             let source = co[position];
-            let updates = action.update(graph.written(source, loc)).is_some();
-            if matches!(action, Action::Lock { .. }) && !updates {
+            let Some(value) = action.update(graph.written(source, loc)) else {
+                if position >= floors.read && !matches!(action, Action::Lock { .. }) {
+                    self.choices.push(Choice::Read(source));
+                }
+                continue;
+            };
+            if position < floors.update {
                 continue;
             }
-            let taken = updates && position < last && graph.event(co[position + 1]).is_update();
-            let maximal = position == last;
-            if !taken && (maximal || !asks || self.would_admit(thread, Choice::Read(source))) {
+            if position == last || !graph.event(co[position + 1]).is_update() {
                 self.choices.push(Choice::Read(source));
             }
-            if updates {
-                self.decide_revisits_of(thread, loc, Writes::RightAfter(source));
-            }
+            self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source));
         }
+    }
+
+    /// The floors of the pending access of a thread.
+    fn floors(&mut self, thread: ThreadId, loc: Loc, action: &Action) -> Floors {
+        let graph = &self.graphs[self.level];
+        let (model, scratch) = (&self.model, &mut self.scratch);
+        let mut floor = |updates| model.floor(graph, &Site::pending(graph, thread, loc, updates), scratch);
+        let read = floor(false);
+        let same = action.order(false).is_sc() == action.order(true).is_sc();
+        Floors { read, update: if same { read } else { floor(true) } }
     }
 
     fn decide_store(&mut self, thread: ThreadId, loc: Loc) {
         self.touch(loc);
         let graph = &self.graphs[self.level];
-        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc), &mut self.scratch);
-        let asks = self.model.must_ask(graph, thread);
-        let len = graph.location(loc).co.len();
-        for place in (floor + 1..=len).rev() {
-            let graph = &self.graphs[self.level];
-            let splits = place < len && graph.event(graph.location(loc).co[place]).is_update();
-            let choice = Choice::Place(place as u32);
-            if !splits && (place == len || !asks || self.would_admit(thread, choice)) {
-                self.choices.push(choice);
+        let Action::Store { value, .. } = graph.thread(thread).pending else { return };
+        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
+        let co = &graph.location(loc).co;
+        for place in (floor + 1..=co.len()).rev() {
+            if place == co.len() || !graph.event(co[place]).is_update() {
+                self.choices.push(Choice::Place(place as u32));
             }
         }
-        self.decide_revisits_of(thread, loc, Writes::After(floor));
+        self.decide_revisits_of(thread, loc, value, Writes::After(floor));
     }
 
     /// Pushes what can happen where no thread can go on: nothing, or a thread that waits for a lock revisits another
@@ -109,31 +124,19 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             self.touch(loc);
             let graph = &self.graphs[self.level];
-            let floor = self.model.floor(graph, &Site::pending(graph, thread, loc), &mut self.scratch);
+            let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
             for position in (floor..graph.location(loc).co.len()).rev() {
                 let graph = &self.graphs[self.level];
                 let source = graph.location(loc).co[position];
                 if graph.written(source, loc) == UNLOCKED {
-                    self.decide_revisits_of(thread, loc, Writes::RightAfter(source));
+                    self.decide_revisits_of(thread, loc, LOCKED, Writes::RightAfter(source));
                 }
             }
         }
     }
 
-    /// Whether the model admits the pending action when it happens in this way.
-    fn would_admit(&mut self, thread: ThreadId, choice: Choice) -> bool {
-        let graph = &mut self.graphs[self.level];
-        let len = graph.len();
-        let effect = effect(graph, thread, choice);
-        let action = graph.thread(thread).pending;
-        let id = graph.append(thread, action, effect);
-        let admits = self.model.admits(graph, id, &mut self.scratch);
-        graph.truncate(len);
-        admits
-    }
-
     /// Pushes the revisits that the pending write of a thread can make.
-    fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, writes: Writes) {
+    fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
         let graph = &self.graphs[self.level];
         if graph.location(loc).reads.is_empty() {
             return;
@@ -147,7 +150,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         {
             join(&mut self.porf, graph.porf(source));
         }
-        self.decide_revisits(thread, EventId::NONE, loc, writes);
+        self.decide_revisits(thread, EventId::NONE, loc, value, writes);
     }
 
     /// Pushes the revisits that the latest event, a read-modify-write that was itself revisited, can make.
@@ -157,12 +160,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let event = graph.event(id);
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(id));
-        self.decide_revisits(event.thread, id, event.loc, Writes::RightAfter(event.rf));
+        self.decide_revisits(event.thread, id, event.loc, event.written, Writes::RightAfter(event.rf));
     }
 
     /// Goes back through the events that are not causally before the write, as long as they were added maximally: the
     /// first that was not would be deleted by every revisit of an earlier read.
-    fn decide_revisits(&mut self, thread: ThreadId, write: EventId, loc: Loc, writes: Writes) {
+    fn decide_revisits(&mut self, thread: ThreadId, write: EventId, loc: Loc, value: Value, writes: Writes) {
         let graph = &self.graphs[self.level];
         let reads = &graph.location(loc).reads;
         let Some(&earliest) = reads.first() else { return };
@@ -180,7 +183,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 break;
             }
             if candidate && event.snapshot.is_some() {
-                let floor = self.model.floor(graph, &Site::of(graph, id), &mut self.scratch);
+                let site = Site::of(graph, id, event.action.update(value).is_some());
+                let floor = self.model.floor(graph, &site, &mut self.scratch);
                 push_places(graph, &mut self.choices, id, &revisiter, loc, floor, writes);
             }
         }

@@ -89,7 +89,6 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
         loop {
             match step {
                 Step::Extended => step = self.step(&mut leaves),
-                Step::Inconsistent => return 0.0,
                 Step::Full(_) | Step::Failed(_) => return leaves,
             }
         }

@@ -65,10 +65,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let snapshot = self.graph().event(read).snapshot;
         let reads = self.restrict(write, read);
         self.level += 1;
-        let graph = &self.graphs[self.level];
-        if !self.model.admits_revisit(graph, &mut self.scratch) {
-            return Step::Inconsistent;
-        }
         self.stats.revisits_done += 1;
         self.stats.events += 1 + u64::from(reads);
         self.state.clone_from(self.snapshots.get(snapshot.slot as usize));

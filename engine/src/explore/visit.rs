@@ -37,8 +37,6 @@ pub(super) struct Visitor<'p, P: Program, M> {
 pub(super) enum Step<E> {
     /// The graph has grown.
     Extended,
-    /// The choice led to an inconsistent graph.
-    Inconsistent,
     /// No thread can go on.
     Full(Ending),
     /// Something is wrong.

@@ -255,7 +255,6 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     step = self.visitor.step();
                     continue;
                 }
-                Step::Inconsistent => {}
                 Step::Full(ending) => {
                     if !self.shared.admits_execution() {
                         break;

@@ -57,9 +57,11 @@ impl Graph {
         let slot = &mut self.threads[thread.index()];
         slot.last = id;
         slot.len += 1;
+        if event.order.is_sc() {
+            self.sc.push(id);
+        }
         if event.is_access() {
             self.plain_accesses += u32::from(!event.order.is_atomic());
-            self.sc_accesses += u32::from(event.order.is_sc());
             if event.is_read {
                 self.locations[event.loc.index()].reads.push(id);
             }
@@ -184,9 +186,11 @@ impl Graph {
     }
 
     fn unlink(&mut self, event: &Event) {
+        if event.order.is_sc() {
+            self.sc.pop();
+        }
         if event.is_access() {
             self.plain_accesses -= u32::from(!event.order.is_atomic());
-            self.sc_accesses -= u32::from(event.order.is_sc());
             if event.is_read {
                 self.locations[event.loc.index()].reads.pop();
             }

@@ -65,7 +65,8 @@ pub struct Graph {
     /// Threads in the order in which they are preferred when an event is to be added (`<_next` in the paper).
     preference: Vec<ThreadId>,
     locations: Vec<Location>,
-    sc_accesses: u32,
+    /// The sequentially consistent accesses and fences, in insertion order.
+    sc: Vec<EventId>,
     sc_fences: u32,
     plain_accesses: u32,
 }
@@ -81,7 +82,7 @@ impl Graph {
             threads: (0..threads).map(Thread::root).collect(),
             preference: (0..threads).map(ThreadId::new).collect(),
             locations: Vec::new(),
-            sc_accesses: 0,
+            sc: Vec::new(),
             sc_fences: 0,
             plain_accesses: 0,
         }
@@ -173,9 +174,9 @@ impl Graph {
         a == EventId::INIT || contains(self.hb(b), self.event(a))
     }
 
-    /// The number of sequentially consistent accesses and fences.
-    pub fn sc_events(&self) -> u32 {
-        self.sc_accesses + self.sc_fences
+    /// The sequentially consistent accesses and fences, in insertion order.
+    pub fn sc_events(&self) -> &[EventId] {
+        &self.sc
     }
 
     /// The number of sequentially consistent fences.

@@ -55,17 +55,17 @@ impl Graph {
     }
 
     fn count_kinds(&mut self, whole: &Graph, len: usize) {
+        let kept = whole.sc.partition_point(|e| e.index() < len);
+        self.sc.clear();
+        self.sc.extend_from_slice(&whole.sc[..kept]);
         self.sc_fences = whole.sc_fences;
-        self.sc_accesses = whole.sc_accesses;
         self.plain_accesses = whole.plain_accesses;
-        if self.sc_fences + self.sc_accesses + self.plain_accesses == 0 {
+        if self.sc_fences + self.plain_accesses == 0 {
             return;
         }
         for event in &whole.events[len..] {
-            let access = event.is_access();
             self.sc_fences -= u32::from(event.is_sc_fence());
-            self.sc_accesses -= u32::from(event.is_sc_access());
-            self.plain_accesses -= u32::from(access && !event.order.is_atomic());
+            self.plain_accesses -= u32::from(event.is_access() && !event.order.is_atomic());
         }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! All models share that porf is acyclic (events only ever read from events already there), coherence, and the atomicity
 //! of read-modify-writes; the explorer sees to the first and the last. What a model adds is asked incrementally, about
-//! one event that is to be added at the end of its thread:
+//! one access that is to be added at the end of its thread: [`Model::floor`] is the coherence-latest write of the location
+//! that the access must not ignore. A read may read from that and from everything after it in coherence order; a write
+//! goes somewhere after it.
 //!
-//! - [`Model::floor`]: the coherence-latest write of the location that the event must not ignore. A read may read from
-//!   it and from everything after it in coherence order; a write goes somewhere after it. This is exact for coherence,
-//!   SC, TSO and PSO, because an event that has just been added has edges out only along coherence: a cycle must leave
-//!   through a coherence-later write and come back through what is ordered before the event.
-//! - [`Model::admits`]: whether the event, now that it is there, closes a cycle that the floor does not know of. Only
-//!   RC11's psc needs this, and only for events that were not added maximally.
+//! This is exact, for every model here, because an event that has just been added has edges out only along coherence: a
+//! cycle must leave through a coherence-later access, and come back through something that is ordered before the event
+//! whatever it reads from. It is exact too for a write `w` and a read `r` that is made to read from it: both floors,
+//! taken without the two, must be below the place of `w`.
 //!
 //! Adding an event maximally (reading from, or going to, the coherence-last place) is always consistent, and removing
 //! events from the end of a graph keeps it so: the two properties that TruSt asks of a model (§3.1).
@@ -27,7 +27,7 @@ pub use rc11::Rc11;
 pub use sc::Sc;
 pub use store_buffer::{Mapping, StoreBuffer};
 
-use crate::graph::{Action, EventId, Graph, Loc, ThreadId};
+use crate::graph::{Action, EventId, Graph, Loc, MemOrder, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -90,21 +90,25 @@ pub struct Site {
     pub action: Action,
     /// The location it accesses.
     pub loc: Loc,
+    /// The ordering it has there.
+    pub order: MemOrder,
 }
 
 impl Site {
-    /// Where the pending action of a thread will be.
-    pub fn pending(graph: &Graph, thread: ThreadId, loc: Loc) -> Site {
+    /// Where the pending access of a thread will be; `updates` says whether a read-modify-write does write.
+    pub fn pending(graph: &Graph, thread: ThreadId, loc: Loc, updates: bool) -> Site {
         let slot = graph.thread(thread);
-        Site { thread, po_prev: slot.last, tip: slot.tip(), action: slot.pending, loc }
+        let (action, order) = (slot.pending, slot.pending.order(updates));
+        Site { thread, po_prev: slot.last, tip: slot.tip(), action, loc, order }
     }
 
-    /// Where an access is.
-    pub fn of(graph: &Graph, id: EventId) -> Site {
+    /// Where an access is; `updates` says whether a read-modify-write is to write.
+    pub fn of(graph: &Graph, id: EventId, updates: bool) -> Site {
         let event = graph.event(id);
         let spawn = graph.thread(event.thread).spawn;
         let tip = if event.po_prev.is_some() { event.po_prev } else { spawn };
-        Site { thread: event.thread, po_prev: event.po_prev, tip, action: event.action, loc: event.loc }
+        let (action, order) = (event.action, event.action.order(updates));
+        Site { thread: event.thread, po_prev: event.po_prev, tip, action, loc: event.loc, order }
     }
 }
 
@@ -119,23 +123,4 @@ pub struct Scratch {
 pub trait Model: Clone + Send + Sync {
     /// The coherence position of the latest write that an access at this site must not ignore.
     fn floor(&self, graph: &Graph, site: &Site, scratch: &mut Scratch) -> usize;
-
-    /// Whether [`Model::admits`] can say no about an action of this thread, were it not added maximally.
-    fn must_ask(&self, graph: &Graph, thread: ThreadId) -> bool {
-        let _ = (graph, thread);
-        false
-    }
-
-    /// Whether the graph, consistent without `event`, is so with it. The event has no program-order successor.
-    fn admits(&self, graph: &Graph, event: EventId, scratch: &mut Scratch) -> bool {
-        let _ = (graph, event, scratch);
-        true
-    }
-
-    /// Whether the graph, in which a write was just read by an earlier read, is consistent as far as the floors of
-    /// both do not tell.
-    fn admits_revisit(&self, graph: &Graph, scratch: &mut Scratch) -> bool {
-        let _ = (graph, scratch);
-        true
-    }
 }

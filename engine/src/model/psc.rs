@@ -6,88 +6,100 @@
 //! psc_F    = [SC fences] ; (hb ∪ hb ; eco ; hb) ; [SC fences]
 //! ```
 //!
-//! The nodes are the sequentially consistent accesses and fences, and whether there is an edge between two of them is
-//! read off the views and coherence positions: a depth-first search decides about cycles. An event that has just been
-//! added has edges out only along coherence, so that every cycle through it passes the event itself, if it is SC, or an
-//! SC fence that happens before it: the search starts there.
+//! The nodes are the sequentially consistent accesses and fences; whether there is an edge between two of them is read off
+//! the views and coherence positions.
+//!
+//! An access `e` that is added at the end of its thread has edges out only along coherence, and they start at `e` if it
+//! is SC and at the SC fences that happen before it. So it closes a cycle just if it comes coherence-before something
+//! from where one of these is reached: an SC write; or an access that happens before an SC fence. Edges into `e` that
+//! depend on its own place or source need no look: where they begin, an edge to the same coherence-later access begins
+//! too, so that the cycle would have been there before. Hence psc, like coherence, comes down to a floor: [`floor`] goes
+//! back from `e` and from the fences before it.
 //!
 //! The start of a spawned thread and the end of a joined one are no events in the graph, but they count as such here:
 //! they have no location, the start comes right after the spawn, and the end right before the join.
 
-use crate::graph::{Event, EventId, Graph, contains};
+use super::Site;
+use crate::graph::{Event, EventId, Graph, Loc, contains};
 
 /// Buffers for the search.
 #[derive(Debug, Default)]
 pub(crate) struct PscScratch {
-    nodes: Vec<EventId>,
-    colours: Vec<Colour>,
-    stack: Vec<(usize, usize)>,
+    /// Nodes that were not reached.
+    left: Vec<EventId>,
+    stack: Vec<EventId>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Colour {
-    New,
-    Open,
-    Done,
-}
-
-/// Whether psc is acyclic, given that it is without `added`.
-pub(super) fn acyclic_with(graph: &Graph, added: EventId, scratch: &mut PscScratch) -> bool {
-    let is_source = |id: EventId| (id == added && !graph.event(id).is_fence()) || precedes_as_fence(graph, id, added);
-    search(graph, is_source, scratch)
-}
-
-fn precedes_as_fence(graph: &Graph, fence: EventId, event: EventId) -> bool {
-    graph.event(fence).is_sc_fence() && graph.is_hb_before(fence, event)
-}
-
-/// Whether psc is acyclic.
-pub(super) fn acyclic(graph: &Graph, scratch: &mut PscScratch) -> bool {
-    search(graph, |_| true, scratch)
-}
-
-fn search(graph: &Graph, is_source: impl Fn(EventId) -> bool, scratch: &mut PscScratch) -> bool {
-    let PscScratch { nodes, colours, stack } = scratch;
-    nodes.clear();
-    nodes.extend(graph.events().filter(|(_, e)| e.is_sc_access() || e.is_sc_fence()).map(|(id, _)| id));
-    colours.clear();
-    colours.resize(nodes.len(), Colour::New);
-    for source in 0..nodes.len() {
-        if colours[source] == Colour::New && is_source(nodes[source]) && !visit(graph, source, nodes, colours, stack) {
-            return false;
-        }
-    }
-    true
-}
-
-fn visit(
-    graph: &Graph,
-    source: usize,
-    nodes: &[EventId],
-    colours: &mut [Colour],
-    stack: &mut Vec<(usize, usize)>,
-) -> bool {
+/// The position of the coherence-latest write that an access at this site must not come before, because of psc.
+pub(super) fn floor(graph: &Graph, site: &Site, is_sc: bool, scratch: &mut PscScratch) -> usize {
+    let PscScratch { left, stack } = scratch;
+    left.clear();
+    left.extend_from_slice(graph.sc_events());
     stack.clear();
-    stack.push((source, 0));
-    colours[source] = Colour::Open;
-    while let Some((node, next)) = stack.last_mut() {
-        if *next == nodes.len() {
-            colours[*node] = Colour::Done;
-            stack.pop();
-            continue;
+    let mut floor = 0;
+    if graph.sc_fences() > 0 {
+        take(left, stack, |f| graph.event(f).is_fence() && graph.is_hb_before(f, site.tip));
+        while let Some(node) = stack.pop() {
+            floor = floor.max(position_from_fences(graph, node, site.loc));
+            take(left, stack, |a| edge(graph, a, node));
         }
-        let (from, to) = (*node, *next);
-        *next += 1;
-        if from == to || colours[to] == Colour::Done || !edge(graph, nodes[from], nodes[to]) {
-            continue;
-        }
-        if colours[to] == Colour::Open {
-            return false;
-        }
-        colours[to] = Colour::Open;
-        stack.push((to, 0));
     }
-    true
+    if is_sc {
+        let spawn = graph.thread(site.thread).spawn;
+        let elsewhere = last_elsewhere_before(graph, site.po_prev, spawn, site.loc);
+        take(left, stack, |a| is_before_site(graph, a, site, elsewhere));
+        while let Some(node) = stack.pop() {
+            floor = floor.max(position_from_access(graph, node, site.loc));
+            take(left, stack, |a| edge(graph, a, node));
+        }
+    }
+    floor
+}
+
+/// Moves the nodes for which the condition holds to the stack.
+fn take(left: &mut Vec<EventId>, stack: &mut Vec<EventId>, mut holds: impl FnMut(EventId) -> bool) {
+    left.retain(|&node| {
+        let taken = holds(node);
+        if taken {
+            stack.push(node);
+        }
+        !taken
+    });
+}
+
+/// The latest position at `loc` from which a fence that happens before the new access has an edge to the node.
+fn position_from_fences(graph: &Graph, node: EventId, loc: Loc) -> usize {
+    if !graph.event(node).is_fence() {
+        return position_of_write(graph, node, loc);
+    }
+    let before = accesses(graph, loc).filter(|&y| graph.is_hb_before(y, node));
+    before.map(|y| graph.co_position(y) as usize).max().unwrap_or(0)
+}
+
+/// The latest position at `loc` from which the new access, being SC, has an edge to the node.
+fn position_from_access(graph: &Graph, node: EventId, loc: Loc) -> usize {
+    if !graph.event(node).is_fence() {
+        return position_of_write(graph, node, loc);
+    }
+    let co = &graph.location(loc).co;
+    co.iter().rposition(|&y| y != EventId::INIT && graph.is_hb_before(y, node)).unwrap_or(0)
+}
+
+fn position_of_write(graph: &Graph, node: EventId, loc: Loc) -> usize {
+    let event = graph.event(node);
+    if event.is_write && event.loc == loc { event.co_pos as usize } else { 0 }
+}
+
+/// Whether there is an edge from the node to an SC access at the site, whatever it reads from and wherever it goes.
+fn is_before_site(graph: &Graph, a: EventId, site: &Site, elsewhere: EventId) -> bool {
+    let ea = graph.event(a);
+    if ea.thread == site.thread {
+        return graph.is_hb_before(a, site.tip);
+    }
+    if ea.is_fence() {
+        return graph.is_hb_before(a, site.tip);
+    }
+    (ea.loc == site.loc && graph.is_hb_before(a, site.tip)) || happens_before_around(graph, a, ea, elsewhere)
 }
 
 /// Whether `(a, b) ∈ psc`.
@@ -109,12 +121,16 @@ fn rank(graph: &Graph, id: EventId) -> u32 {
 /// Whether `(a, b) ∈ scb`, for two accesses.
 fn scb(graph: &Graph, a: EventId, ea: &Event, b: EventId, eb: &Event) -> bool {
     if ea.thread == eb.thread {
-        return ea.index < eb.index || (ea.loc == eb.loc && co_or_fr(graph, a, b, eb));
+        return ea.index < eb.index;
     }
     if ea.loc == eb.loc && (graph.is_hb_before(a, b) || co_or_fr(graph, a, b, eb)) {
         return true;
     }
-    happens_before_around(graph, a, ea, eb)
+    if !graph.is_hb_before(a, b) {
+        return false;
+    }
+    let spawn = graph.thread(eb.thread).spawn;
+    happens_before_around(graph, a, ea, last_elsewhere_before(graph, eb.po_prev, spawn, eb.loc))
 }
 
 /// Whether `(a, b) ∈ co ∪ fr`, for two accesses of the same location.
@@ -122,11 +138,13 @@ fn co_or_fr(graph: &Graph, a: EventId, b: EventId, eb: &Event) -> bool {
     eb.is_write && rank(graph, a) < rank(graph, b)
 }
 
-/// Whether `(a, b) ∈ po≠loc ; hb ; po≠loc`, for accesses of different threads.
-fn happens_before_around(graph: &Graph, a: EventId, ea: &Event, eb: &Event) -> bool {
-    let Some(after) = first_elsewhere_after(graph, a, ea) else { return false };
-    let before = last_elsewhere_before(graph, eb);
-    before != EventId::INIT && graph.is_hb_before(after, before)
+/// Whether `(a, b) ∈ po≠loc ; hb ; po≠loc`, for accesses of different threads, `before` being the last event before `b`
+/// that is not at its location.
+fn happens_before_around(graph: &Graph, a: EventId, ea: &Event, before: EventId) -> bool {
+    if before == EventId::INIT || !contains(graph.hb(before), ea) {
+        return false;
+    }
+    first_elsewhere_after(graph, a, ea).is_some_and(|after| graph.is_hb_before(after, before))
 }
 
 /// The first event after `a` in program order that is not at its location; the join if that is the thread's end.
@@ -144,20 +162,20 @@ fn first_elsewhere_after(graph: &Graph, a: EventId, ea: &Event) -> Option<EventI
     first
 }
 
-/// The last event before `b` in program order that is not at its location; the spawn if that is the thread's start.
-fn last_elsewhere_before(graph: &Graph, eb: &Event) -> EventId {
-    let mut id = eb.po_prev;
+/// The last event, going back from `po_prev`, that is not at this location; `spawn` if that is the thread's start.
+fn last_elsewhere_before(graph: &Graph, po_prev: EventId, spawn: EventId, loc: Loc) -> EventId {
+    let mut id = po_prev;
     while id.is_some() {
         let event = graph.event(id);
-        if !event.is_access() || event.loc != eb.loc {
+        if !event.is_access() || event.loc != loc {
             return id;
         }
         id = event.po_prev;
     }
-    graph.thread(eb.thread).spawn
+    spawn
 }
 
-fn accesses(graph: &Graph, loc: crate::graph::Loc) -> impl Iterator<Item = EventId> {
+fn accesses(graph: &Graph, loc: Loc) -> impl Iterator<Item = EventId> {
     let location = graph.location(loc);
     let reads = location.reads.iter().copied().filter(|&r| !graph.event(r).is_write);
     location.co[1..].iter().copied().chain(reads)

@@ -71,6 +71,9 @@ pub struct Function {
     /// Its path, with generic arguments.
     pub name: String,
     pub origin: Origin,
+    /// Whether it is the standard library's own bookkeeping (thread handles, panic counters, …): atomics in it, and in
+    /// functions of the standard library that it calls, are no visible actions.
+    pub quiet: bool,
     /// How many registers it uses. Arguments arrive in the first ones, after the results' registers:
     /// registers `0..results` are the results, `results..results + params` the arguments.
     pub registers: u16,

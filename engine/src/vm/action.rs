@@ -49,10 +49,8 @@ pub enum Action {
     Fence {
         ordering: Ordering,
     },
-    /// The new thread exists already; it has not run yet.
-    Spawn {
-        child: ThreadId,
-    },
+    /// Answered with the number of the new thread, which exists from then on.
+    Spawn,
     Join {
         thread: ThreadId,
     },
@@ -124,7 +122,7 @@ impl Action {
             Action::Store { .. } => "storing an atomic",
             Action::Rmw { .. } | Action::Cas { .. } => "updating an atomic",
             Action::Fence { .. } => "at a fence",
-            Action::Spawn { .. } => "spawning a thread",
+            Action::Spawn => "spawning a thread",
             Action::Join { .. } => "joining a thread",
             Action::FutexWait { .. } => "waiting to be woken",
             Action::FutexWake { .. } => "waking a thread",

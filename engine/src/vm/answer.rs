@@ -1,7 +1,7 @@
 //! Completing a pending action: the answer goes where the thread wants it.
 
 use super::action::{Action, Answer};
-use super::builtins::futex_result;
+use super::builtins::{futex_result, handle};
 use super::context::Context;
 use super::failure::{Failure, Fault};
 use super::thread::{Pending, Reply, Thread, ThreadId};
@@ -17,7 +17,7 @@ impl Vm {
     }
 }
 
-fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Result<(), Box<Fault>> {
+pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Result<(), Box<Fault>> {
     if pending.action == Action::End {
         threads::end(context.thread);
         return Ok(());
@@ -45,6 +45,12 @@ fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Result<(
                 _ => 0,
             };
             context.set(usize::from(at), result);
+        }
+        Reply::Spawn { at, out, start, arg } => {
+            let child = ThreadId(value as u16);
+            threads::spawn(context, child, start, arg)?;
+            context.space().write_u64(out, handle(child))?;
+            context.set(usize::from(at), 0);
         }
         Reply::Join { at, out } => {
             join(context, pending.action, out)?;

@@ -35,7 +35,8 @@ impl Vm {
     }
 }
 
-fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
+/// Does an atomic access in memory.
+pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
     match action {
         Action::Load { address, width, .. } => Ok(Answer::Value(read(space, address, width)?)),
         Action::Store { address, width, value, .. } => {

@@ -827,6 +827,15 @@ pub struct CasSite {
     pub new: R,
 }
 
+/// Whether the atomics of a function are the bookkeeping of the standard library, and so no visible actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quiet {
+    Yes,
+    No,
+    /// As in the caller.
+    Inherited,
+}
+
 /// A function as it runs.
 #[derive(Debug)]
 pub struct Code {
@@ -847,6 +856,8 @@ pub struct Code {
     pub shadow: Box<[u8]>,
     /// Whether it is the user's own code.
     pub user: bool,
+    /// Whether its atomics are visible actions.
+    pub quiet: Quiet,
 }
 
 #[cfg(test)]

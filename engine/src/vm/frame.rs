@@ -35,4 +35,6 @@ pub struct Frame {
     pub big_slots: bool,
     /// The depth of the innermost frame of the user's code, this one included.
     pub user: u32,
+    /// Whether its atomics are no visible actions.
+    pub quiet: bool,
 }

@@ -10,7 +10,7 @@ use crate::program::address::code_index;
 use crate::program::{FuncId, OverflowOp};
 
 use super::arith::{self, sign_extend};
-use super::code::{Callee, Code, Inst, WINDOW, physical};
+use super::code::{Callee, Code, Inst, Quiet, WINDOW, physical};
 use super::failure::Fault;
 use super::float;
 use super::frame::{Frame, FrameKind};
@@ -482,6 +482,11 @@ pub fn push(
 ) -> Result<(), Box<Fault>> {
     let depth = frames.len();
     let user = if callee.user { depth as u32 } else { frames.last().map_or(0, |frame| frame.user) };
+    let quiet = match callee.quiet {
+        Quiet::Yes => true,
+        Quiet::No => false,
+        Quiet::Inherited => frames.last().is_some_and(|frame| frame.quiet),
+    };
     let memory = !callee.shadow.is_empty();
     if depth >= MAX_FRAMES {
         return Err(stack_overflow());
@@ -494,7 +499,7 @@ pub fn push(
         }
     }
     let registers = callee.registers;
-    frames.push(Frame { func: callee.func, pc: 0, base, registers, dst, kind, memory, big_slots: false, user });
+    frames.push(Frame { func: callee.func, pc: 0, base, registers, dst, kind, memory, big_slots: false, user, quiet });
     Ok(())
 }
 

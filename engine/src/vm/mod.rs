@@ -161,8 +161,9 @@ impl Vm {
     }
 
     /// All threads there ever were, in the order of creation.
-    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
-        (0..self.threads.len() as u16).map(ThreadId)
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<'_> {
+        let existing = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_some());
+        existing.map(|(index, _)| ThreadId(index as u16))
     }
 
     /// What was written so far.

@@ -148,10 +148,11 @@ impl Schedule {
                 self.vm.perform(id)?
             }
             Action::Fence { .. } => Answer::Done,
-            Action::Spawn { .. } => {
+            Action::Spawn => {
+                let child = self.states.len();
                 self.states.push(State::Ready);
                 self.yielded.push(false);
-                Answer::Done
+                Answer::Value(child as u128)
             }
             Action::Join { thread } if self.states[thread.index()] != State::Ended => {
                 self.states[id.index()] = State::Joining(thread);

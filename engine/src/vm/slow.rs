@@ -12,7 +12,7 @@ use super::frame::FrameKind;
 use super::interp::pointed_to;
 use super::memory::AllocKind;
 use super::thread::{BigSlot, Pending, Reply};
-use super::{threads, unwind};
+use super::{answer, atomics, threads, unwind};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
@@ -36,7 +36,11 @@ fn value_reply(width: AtomicWidth, dst: u8) -> Reply {
 /// Runs the active instruction of the thread.
 pub fn run(context: &mut Context) -> Checked<Flow> {
     let get = |context: &Context, register: u8| context.get(usize::from(register));
-    match context.inst() {
+    let inst = context.inst();
+    if context.frame().quiet && is_atomic(&inst) {
+        return quiet_atomic(context);
+    }
+    match inst {
         Inst::AtomicLoad { width, ordering, dst, ptr } => {
             let address = get(context, ptr);
             Ok(context.stop(Action::Load { address, width, ordering }, value_reply(width, dst)))
@@ -70,6 +74,34 @@ pub fn run(context: &mut Context) -> Checked<Flow> {
         Inst::Unsupported { message } => Err(Fault::unsupported(message_text(context, message))),
         inst => Err(Fault::new(ErrorKind::UndefinedBehavior, format!("{inst:?} is not for the machine to run"))),
     }
+}
+
+fn is_atomic(inst: &Inst) -> bool {
+    matches!(
+        inst,
+        Inst::AtomicLoad { .. }
+            | Inst::AtomicStore { .. }
+            | Inst::AtomicRmw { .. }
+            | Inst::AtomicCas { .. }
+            | Inst::Fence { .. }
+    )
+}
+
+/// An atomic of the standard library's own bookkeeping: done in memory at once.
+fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.quiet = false;
+    }
+    let flow = run(context);
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.quiet = true;
+    }
+    flow?;
+    if let Some(pending) = context.thread.pending.take() {
+        let answer = atomics::perform(&mut context.space(), pending.action)?;
+        answer::complete(context, pending, answer)?;
+    }
+    Ok(Flow::Continue)
 }
 
 fn message_text(context: &Context, message: u32) -> String {

@@ -58,6 +58,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
+    /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
+    Spawn { at: u16, out: u64, start: u64, arg: u64 },
     /// The result of a join; what the thread returned goes to the address, if that is not null.
     Join { at: u16, out: u64 },
 }

@@ -16,19 +16,23 @@ type Checked<T> = Result<T, Box<Fault>>;
 /// How often the destructor of a key can run again because another one set the value anew.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// Creates a thread that will run `start(arg)`. `None`: there are too many.
-pub fn spawn(context: &mut Context, start: u64, arg: u64) -> Checked<Option<ThreadId>> {
-    if context.threads.len() >= MAX_THREADS {
-        return Ok(None);
-    }
-    let id = ThreadId(context.threads.len() as u16);
+/// Whether there can be one more thread.
+pub fn can_spawn(context: &Context) -> bool {
+    context.threads.len() < MAX_THREADS
+}
+
+/// Creates a thread that will run `start(arg)`.
+pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Checked<()> {
     let func = pointed_to(context.image, start, 1)?;
     let mut thread = Thread::new(id);
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());
     push_call(context.image, &mut thread, func, &[arg], FrameKind::Root)?;
-    context.threads.push(Some(Cow::new(thread)));
-    Ok(Some(id))
+    if context.threads.len() <= id.index() {
+        context.threads.resize_with(id.index() + 1, || None);
+    }
+    context.threads[id.index()] = Some(Cow::new(thread));
+    Ok(())
 }
 
 /// The first function of the thread, or a destructor, has returned.

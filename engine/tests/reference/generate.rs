@@ -16,21 +16,34 @@ pub struct Shape {
     pub plain: bool,
     pub waiting: bool,
     pub spawned: bool,
+    /// Most accesses and fences are SeqCst.
+    pub strong: bool,
 }
 
 impl Shape {
     /// Accesses, read-modify-writes, fences and branches.
     pub fn plain_atomics() -> Shape {
-        Shape { threads: 4, locations: 3, events: 12, reads: 7, plain: false, waiting: false, spawned: false }
+        Shape {
+            threads: 4,
+            locations: 3,
+            events: 12,
+            reads: 7,
+            plain: false,
+            waiting: false,
+            spawned: false,
+            strong: false,
+        }
     }
 }
 
-fn load_order() -> impl Strategy<Value = Order> {
-    select(vec![Order::Relaxed, Order::Relaxed, Order::Acquire, Order::SeqCst])
+fn load_order(shape: Shape) -> impl Strategy<Value = Order> {
+    let common = if shape.strong { Order::SeqCst } else { Order::Relaxed };
+    select(vec![Order::Relaxed, common, Order::Acquire, Order::SeqCst])
 }
 
-fn store_order() -> impl Strategy<Value = Order> {
-    select(vec![Order::Relaxed, Order::Relaxed, Order::Release, Order::SeqCst])
+fn store_order(shape: Shape) -> impl Strategy<Value = Order> {
+    let common = if shape.strong { Order::SeqCst } else { Order::Relaxed };
+    select(vec![Order::Relaxed, common, Order::Release, Order::SeqCst])
 }
 
 fn rmw_order() -> impl Strategy<Value = Order> {
@@ -49,11 +62,11 @@ fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
     let loc = 0..shape.locations;
     let reg = 0..3u8;
     let plain_loc = shape.locations - 1;
-    let load = (reg.clone(), loc.clone(), load_order()).prop_map(move |(reg, loc, order)| {
+    let load = (reg.clone(), loc.clone(), load_order(shape)).prop_map(move |(reg, loc, order)| {
         let order = if shape.plain && loc == plain_loc { Order::NotAtomic } else { order };
         Stmt::Load { reg, loc, order }
     });
-    let store = (loc.clone(), val(), store_order()).prop_map(move |(loc, val, order)| {
+    let store = (loc.clone(), val(), store_order(shape)).prop_map(move |(loc, val, order)| {
         let order = if shape.plain && loc == plain_loc { Order::NotAtomic } else { order };
         Stmt::Store { loc, val, order }
     });
@@ -66,11 +79,11 @@ fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
         val,
         order,
     });
-    let cas = (reg.clone(), atomic, 0..=2u64, 1..=3u64, rmw_order(), load_order())
+    let cas = (reg.clone(), atomic, 0..=2u64, 1..=3u64, rmw_order(), load_order(shape))
         .prop_map(|(reg, loc, expected, new, order, failure)| Stmt::Cas { reg, loc, expected, new, order, failure });
     let fence = fence_order().prop_map(|order| Stmt::Fence { order });
     if !shape.waiting {
-        return prop_oneof![6 => load, 6 => store, 1 => add, 1 => xchg, 2 => cas, 2 => fence].boxed();
+        return prop_oneof![6 => load, 6 => store, 1 => add, 1 => xchg, 2 => cas, if shape.strong { 5 } else { 2 } => fence].boxed();
     }
     let choose = reg.clone().prop_map(|reg| Stmt::Choose { reg, n: 2 });
     let assume = (reg.clone(), 0..=1u64).prop_map(|(reg, equals)| Stmt::Assume { reg, equals });

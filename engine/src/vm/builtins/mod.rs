@@ -7,6 +7,8 @@ mod strings;
 mod sync;
 mod time;
 
+pub use sync::handle;
+
 use crate::program::Builtin;
 
 use super::action::Action;

@@ -5,6 +5,7 @@ use crate::vm::action::Action;
 use crate::vm::code::{Site, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
+use crate::vm::interp::pointed_to;
 use crate::vm::thread::{Reply, ThreadId};
 use crate::vm::threads;
 use crate::vm::world::Key;
@@ -69,7 +70,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 }
 
 /// What C calls the thread.
-fn handle(id: ThreadId) -> u64 {
+pub fn handle(id: ThreadId) -> u64 {
     u64::from(id.0) + 1
 }
 
@@ -79,9 +80,11 @@ fn thread_of(handle: u64) -> Option<ThreadId> {
 
 fn create(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [out, _attributes, start, arg] = context.args(site);
-    let Some(child) = threads::spawn(context, start, arg)? else { return context.give(site, errno::EAGAIN) };
-    context.space().write_u64(out, handle(child))?;
-    Ok(context.stop(Action::Spawn { child }, register(site)))
+    if !threads::can_spawn(context) {
+        return context.give(site, errno::EAGAIN);
+    }
+    pointed_to(context.image, start, 1)?;
+    Ok(context.stop(Action::Spawn, Reply::Spawn { at: physical(site.dst) as u16, out, start, arg }))
 }
 
 fn join(context: &mut Context, site: &Site) -> Checked<Flow> {

@@ -59,6 +59,7 @@ impl Asm {
             function: Function {
                 name: name.into(),
                 origin: Origin::User,
+                quiet: false,
                 registers: 32,
                 params,
                 results,
