@@ -1,1 +1,77 @@
-fn main() {}
+//! `cargo dpor`: checks the tests of a crate.
+//!
+//! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
+//! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] runs them, [`judge`]
+//! holds the results against what the tests expect, and [`report`] says how they went.
+
+mod args;
+mod compile;
+mod judge;
+mod machine;
+mod report;
+mod run;
+mod select;
+mod style;
+mod sysroot;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use args::{Cli, Command, SetupArgs, TestArgs};
+use style::Style;
+use toolchain::Toolchain;
+
+/// Every test passed.
+const PASSED: u8 = 0;
+/// Some test did not pass.
+const NOT_PASSED: u8 = 1;
+/// The check could not be made.
+const NOT_CHECKED: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(args::without_subcommand_name(std::env::args_os()));
+    let style = match &cli.command {
+        Command::Test(args) => Style::for_stderr(args.color),
+        Command::Setup(args) => Style::for_stderr(args.color),
+    };
+    let result = match cli.command {
+        Command::Test(args) => test(&args),
+        Command::Setup(args) => setup(&args),
+    };
+    ExitCode::from(result.unwrap_or_else(|error| {
+        eprintln!("{}: {error:#}", style.error("error"));
+        NOT_CHECKED
+    }))
+}
+
+/// `cargo dpor test`
+fn test(args: &TestArgs) -> Result<u8> {
+    args.validate()?;
+    let toolchain = Toolchain::find()?;
+    let sysroot = sysroot::prepare(&toolchain, Style::for_stderr(args.color))?;
+    let workspace = workspace::Workspace::load(&toolchain, &args.cargo)?;
+    let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, args)? else {
+        return Ok(NOT_CHECKED);
+    };
+    let selection = select::select(&binaries, &args.filter);
+    let mut report = report::for_format(args, &workspace.root);
+    if args.filter.list {
+        report.list(&selection)?;
+        return Ok(PASSED);
+    }
+    let summary = run::run(&selection, args, &mut *report)?;
+    Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
+}
+
+/// `cargo dpor setup`
+fn setup(args: &SetupArgs) -> Result<u8> {
+    let toolchain = Toolchain::find()?;
+    let style = Style::for_stderr(args.color);
+    let sysroot = sysroot::prepare(&toolchain, style)?;
+    eprintln!("{} the standard library of {} is at {}", style.status("Ready"), toolchain::name(), sysroot.display());
+    Ok(PASSED)
+}

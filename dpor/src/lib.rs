@@ -1,1 +1,99 @@
 //! Tests that `cargo dpor` explores exhaustively.
+//!
+//! ```toml
+//! [dev-dependencies]
+//! dpor = "0.1"
+//! ```
+//!
+//! ```no_run
+//! use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+//! use std::thread;
+//!
+//! # mod tests {
+//! # use super::*;
+//! #[dpor::test]
+//! fn no_increment_is_lost() {
+//!     let counter = AtomicUsize::new(0);
+//!     thread::scope(|scope| {
+//!         scope.spawn(|| counter.fetch_add(1, Relaxed));
+//!         counter.fetch_add(1, Relaxed);
+//!     });
+//!     assert_eq!(counter.into_inner(), 2);
+//! }
+//! # }
+//! ```
+//!
+//! `cargo dpor test` runs such a test in its own machine. Under plain `cargo test` it is an ordinary test, which runs
+//! the body once: the crate builds on stable Rust and has no dependencies but its own macro.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+// The expansion of `#[dpor::test]` names this crate, in its own tests too.
+extern crate self as dpor;
+
+#[doc(hidden)]
+pub mod __rt;
+
+/// Makes a function a test that `cargo dpor test` checks and plain `cargo test` runs once.
+///
+/// The function may return a `Result`, and take `#[should_panic]` and `#[ignore]`. Options say how the test is
+/// explored, and win over the command line:
+///
+/// | option | value |
+/// |---|---|
+/// | `model` | `"rc11"`, `"sc"`, `"tso"`, `"pso"`, or several with commas between them |
+/// | `buffer_bound` | how many stores a buffer holds under `"tso"` and `"pso"` |
+/// | `equivalence` | `"trace"` or `"reads-from"` |
+/// | `expect` | the kind of error that the test must have, such as `"panic"` or `"data-race"` |
+/// | `unroll` | how often a loop iterates at most where it does not end by itself |
+/// | `max_executions` | after how many executions the exploration stops |
+/// | `spurious` | whether `compare_exchange_weak` may fail spuriously |
+///
+/// ```no_run
+/// # mod tests {
+/// #[dpor::test(expect = "panic")]
+/// fn fails() {
+///     assert_eq!(1 + 1, 3);
+/// }
+/// # }
+/// ```
+///
+/// An option that does not exist, or a value that it cannot have, is a compile error.
+///
+/// ```compile_fail
+/// #[dpor::test(modle = "sc")]
+/// fn misspelt() {}
+/// ```
+pub use dpor_macros::test;
+
+/// A nondeterministic choice in `0..n`.
+///
+/// Under `cargo dpor` every value is explored; elsewhere the first is taken.
+///
+/// # Panics
+///
+/// If `n` is zero.
+#[inline(never)]
+pub fn choose(n: usize) -> usize {
+    assert!(n > 0, "dpor::choose(0): there is nothing to choose from");
+    0
+}
+
+/// Declares that the execution is of no interest where `condition` is false.
+///
+/// Under `cargo dpor` such an execution is dropped. Elsewhere the test ends there and passes: the thread unwinds, and
+/// `#[dpor::test]` stops the unwinding. A thread that the test started ends at its false assumption, and the test passes
+/// if it then fails because that thread has no result.
+#[inline(never)]
+pub fn assume(condition: bool) {
+    if !condition {
+        __rt::assumption_failed();
+    }
+}
+
+/// Whether this runs under `cargo dpor`.
+#[inline(never)]
+pub fn checking() -> bool {
+    false
+}

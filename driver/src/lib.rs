@@ -1,1 +1,143 @@
-//! The rustc driver of cargo-dpor.
+//! The rustc driver of cargo-dpor: compiles a crate as rustc does and, for the test targets of the packages under check,
+//! lowers the tests and all they reach to a [`dpor_engine::program::Program`].
+//!
+//! It is run by cargo as `RUSTC_WRAPPER`. This is the only crate that knows the compiler.
+
+#![feature(rustc_private)]
+
+extern crate rustc_abi;
+extern crate rustc_ast;
+extern crate rustc_attr_ir;
+extern crate rustc_driver;
+extern crate rustc_hir;
+extern crate rustc_index;
+extern crate rustc_interface;
+extern crate rustc_middle;
+extern crate rustc_session;
+extern crate rustc_span;
+
+mod bookkeeping;
+mod emit;
+mod foreign;
+mod globals;
+mod intercept;
+mod lower;
+mod program;
+mod repr;
+mod tests;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rustc_driver::{Callbacks, Compilation, catch_with_exit_code};
+use rustc_interface::interface::Compiler;
+use rustc_middle::ty::{self, Instance, TyCtxt};
+
+use crate::lower::Lowering;
+use crate::program::ProgramBuilder;
+
+/// What a crate for the target is compiled with, so that its MIR is complete and close to the source.
+const FLAGS: [&str; 5] =
+    ["-Zalways-encode-mir", "-Zmir-opt-level=1", "-Zinline-mir=no", "-Zub-checks=no", "-Cpanic=unwind"];
+
+/// Runs the driver with the arguments that cargo gives to a compiler wrapper: the compiler, then its arguments.
+pub fn main() -> ExitCode {
+    let mut args: Vec<String> = std::env::args().collect();
+    // cargo passes the path of the compiler that it would have run.
+    if args.len() > 1 && args[1].ends_with("rustc") {
+        args.remove(1);
+    }
+    // Build scripts and procedural macros have no `--target`: they run on the host, with the stock library.
+    let for_target = args.iter().any(|arg| arg == "--target" || arg.starts_with("--target="));
+    let mut callbacks = Lower { output: None };
+    if let (true, Ok(sysroot)) = (for_target, std::env::var("DPOR_SYSROOT")) {
+        args.extend(["--sysroot".to_owned(), sysroot]);
+        args.extend(FLAGS.map(str::to_owned));
+        callbacks.output = output(&args);
+    }
+    let exit_code = catch_with_exit_code(|| rustc_driver::compiler_entrypoint(&args, &mut callbacks));
+    if args.iter().any(|arg| arg == "-vV") {
+        println!("{}", identity());
+    }
+    exit_code
+}
+
+/// A line for `rustc -vV` that changes with the driver: cargo then compiles everything anew.
+fn identity() -> String {
+    let modified = std::env::current_exe()
+        .and_then(|path| path.metadata())
+        .and_then(|metadata| metadata.modified())
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    format!("dpor: {} {}", env!("CARGO_PKG_VERSION"), modified.map_or(0, |time| time.as_nanos()))
+}
+
+/// Where the program goes: beside the metadata of a test target of a package under check.
+fn output(args: &[String]) -> Option<PathBuf> {
+    let primary = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+    if !primary || !args.iter().any(|arg| arg == "--test") {
+        return None;
+    }
+    let value = |name: &str| {
+        let at = args.iter().position(|arg| arg == name)?;
+        args.get(at + 1)
+    };
+    let extra =
+        args.iter().find_map(|arg| arg.strip_prefix("extra-filename=").or(arg.strip_prefix("-Cextra-filename=")));
+    let name = value("--crate-name")?;
+    let dir = value("--out-dir")?;
+    Some(PathBuf::from(dir).join(format!("lib{name}{}.dpor", extra.unwrap_or(""))))
+}
+
+struct Lower {
+    output: Option<PathBuf>,
+}
+
+impl Callbacks for Lower {
+    fn after_analysis<'tcx>(&mut self, _compiler: &Compiler, tcx: TyCtxt<'tcx>) -> Compilation {
+        if let Some(output) = &self.output {
+            let mut builder = ProgramBuilder::new(tcx);
+            if let Some(path) = builder.missing_interception() {
+                tcx.dcx().fatal(format!("the standard library has no `{path}`: this cargo-dpor does not fit it"));
+            }
+            if let Err(error) = builder.collect_tests() {
+                tcx.dcx().fatal(error.to_string());
+            }
+            lower_all(&mut builder);
+            if let Err(error) = builder.program.save(output) {
+                tcx.dcx().fatal(format!("cannot write {}: {error}", output.display()));
+            }
+        }
+        Compilation::Continue
+    }
+}
+
+/// Lowers everything in the queue, and what that puts into it.
+fn lower_all(builder: &mut ProgramBuilder<'_>) {
+    while let Some((id, instance)) = builder.queue.pop() {
+        lower_instance(builder, id, instance);
+    }
+}
+
+fn lower_instance<'tcx>(
+    builder: &mut ProgramBuilder<'tcx>,
+    id: dpor_engine::program::FuncId,
+    instance: Instance<'tcx>,
+) {
+    let tcx = builder.tcx;
+    if builder.intercept(id, instance) {
+        return;
+    }
+    if let ty::InstanceKind::Item(def_id) = instance.def
+        && tcx.is_foreign_item(def_id)
+    {
+        return builder.foreign_function(id, instance);
+    }
+    let body = tcx.instance_mir(instance.def);
+    let body = instance.instantiate_mir_and_normalize_erasing_regions(
+        tcx,
+        ty::TypingEnv::fully_monomorphized(),
+        ty::EarlyBinder::bind(tcx, body.clone()),
+    );
+    Lowering::lower(builder, id, instance, &body);
+}

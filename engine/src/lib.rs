@@ -1,6 +1,6 @@
 //! The engine of cargo-dpor: everything that needs no compiler.
 //!
-//! Data goes one way: a `program` (plain data, lowered from Rust's MIR) runs in the `vm`, whose visible actions become
+//! Data goes one way: a [`program`] (plain data, lowered from Rust's MIR) runs in the [`vm`], whose visible actions become
 //! events of a [`graph`]; what the models allow ([`model`]) is explored ([`explore`]); what must not happen ends in a
 //! [`verdict`]. [`litmus`] programs, small ones written as data, run on the very same explorer.
 
@@ -10,4 +10,6 @@ pub mod explore;
 pub mod graph;
 pub mod litmus;
 pub mod model;
+pub mod program;
 pub mod verdict;
+pub mod vm;

@@ -1,1 +1,11 @@
-fn main() {}
+//! The compiler that `cargo dpor` puts in rustc's place.
+
+#![feature(rustc_private)]
+
+extern crate rustc_driver;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dpor_driver::main()
+}

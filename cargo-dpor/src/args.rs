@@ -1,0 +1,326 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo-dpor", bin_name = "cargo dpor", version, about, disable_help_subcommand = true)]
+#[command(styles = clap::builder::Styles::styled())]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check the tests of a crate
+    Test(Box<TestArgs>),
+    /// Build what is needed once: the standard library with its MIR (`test` does this by itself)
+    Setup(SetupArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct SetupArgs {
+    /// When to use colors (auto: on a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code: 0 every test passed; 1 some test did not pass; 2 the check could not be made.")]
+pub struct TestArgs {
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Stop an execution after so many jumps and calls: the test is incomplete then
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+    /// Show what the tests print, also of those that pass
+    #[arg(long, alias = "no-capture")]
+    pub nocapture: bool,
+    /// Run the other targets after a target had a failing test
+    #[arg(long)]
+    pub no_fail_fast: bool,
+    /// Print text for people, or one JSON object a line
+    #[arg(long, default_value = "human")]
+    pub format: Format,
+    /// When to use colors (auto: on a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    #[command(flatten)]
+    pub cargo: CargoArgs,
+}
+
+/// Which tests of the selected targets are run.
+#[derive(Debug, Default, Args)]
+pub struct Filter {
+    /// Run the tests whose name contains one of these
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// The filters are full names
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out the tests whose name contains this
+    #[arg(long, value_name = "FILTER")]
+    pub skip: Vec<String>,
+    /// List the tests, run none
+    #[arg(long)]
+    pub list: bool,
+    /// Run only the ignored tests
+    #[arg(long, conflicts_with = "include_ignored")]
+    pub ignored: bool,
+    /// Run the ignored tests too
+    #[arg(long)]
+    pub include_ignored: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+/// What cargo is asked to build, as in `cargo test`.
+#[derive(Debug, Default, Args)]
+pub struct CargoArgs {
+    /// Print less of cargo's progress
+    #[arg(short, long, help_heading = "Cargo")]
+    pub quiet: bool,
+    /// Print more of what cargo does (-vv: also the output of build scripts)
+    #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Cargo")]
+    pub verbose: u8,
+
+    /// Check the tests of this package
+    #[arg(short, long, value_name = "SPEC", help_heading = "Package selection")]
+    pub package: Vec<String>,
+    /// Check the tests of all packages in the workspace
+    #[arg(long, alias = "all", help_heading = "Package selection")]
+    pub workspace: bool,
+    /// Leave this package out
+    #[arg(long, value_name = "SPEC", requires = "workspace", help_heading = "Package selection")]
+    pub exclude: Vec<String>,
+
+    /// Check only the library's unit tests
+    #[arg(long, help_heading = "Target selection")]
+    pub lib: bool,
+    /// Check all binaries
+    #[arg(long, help_heading = "Target selection")]
+    pub bins: bool,
+    /// Check only this binary
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub bin: Vec<String>,
+    /// Check all examples
+    #[arg(long, help_heading = "Target selection")]
+    pub examples: bool,
+    /// Check only this example
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub example: Vec<String>,
+    /// Check all targets that have `test = true` set (the default)
+    #[arg(long, help_heading = "Target selection")]
+    pub tests: bool,
+    /// Check only this integration test
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub test: Vec<String>,
+    /// Check all targets
+    #[arg(long, help_heading = "Target selection")]
+    pub all_targets: bool,
+
+    /// Features to activate, with commas or spaces between them
+    #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Feature selection")]
+    pub features: Vec<String>,
+    /// Activate all features
+    #[arg(long, help_heading = "Feature selection")]
+    pub all_features: bool,
+    /// Do not activate the `default` feature
+    #[arg(long, help_heading = "Feature selection")]
+    pub no_default_features: bool,
+
+    /// Use the settings of the `release` profile: no debug assertions, no overflow checks
+    #[arg(short, long, conflicts_with = "profile", help_heading = "Compilation")]
+    pub release: bool,
+    /// Use the settings of this profile
+    #[arg(long, value_name = "NAME", help_heading = "Compilation")]
+    pub profile: Option<String>,
+    /// How many jobs cargo runs at a time
+    #[arg(short, long, value_name = "N", help_heading = "Compilation")]
+    pub jobs: Option<String>,
+    /// The directory for all generated artifacts: ours are in its subdirectory `dpor`
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation")]
+    pub target_dir: Option<PathBuf>,
+
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest")]
+    pub manifest_path: Option<PathBuf>,
+    /// Override a configuration value
+    #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest")]
+    pub config: Vec<String>,
+    /// Assert that `Cargo.lock` will remain unchanged
+    #[arg(long, help_heading = "Manifest")]
+    pub locked: bool,
+    /// Run without accessing the network
+    #[arg(long, help_heading = "Manifest")]
+    pub offline: bool,
+    /// Equivalent to both --locked and --offline
+    #[arg(long, help_heading = "Manifest")]
+    pub frozen: bool,
+}
+
+/// The arguments without the `dpor` that cargo puts before them.
+pub fn without_subcommand_name(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    args.enumerate().filter(|(index, arg)| *index != 1 || arg != "dpor").map(|(_, arg)| arg)
+}
+
+impl TestArgs {
+    /// Refuses what clap accepts but nobody can mean.
+    pub fn validate(&self) -> Result<()> {
+        if let Some(option) = self.filter.filters.iter().find(|filter| filter.starts_with('-')) {
+            bail!(
+                "`{option}` after `--` is a filter here, and no test has such a name\n\nOptions of cargo dpor need no `--` before them: cargo dpor test {option}"
+            );
+        }
+        Ok(())
+    }
+}
+
+impl CargoArgs {
+    /// The arguments that choose packages, targets, features and the profile.
+    pub fn selection(&self) -> Vec<OsString> {
+        let mut list = List::default();
+        list.values("--package", &self.package);
+        list.flag("--workspace", self.workspace);
+        list.values("--exclude", &self.exclude);
+        list.flag("--lib", self.lib);
+        list.flag("--bins", self.bins);
+        list.values("--bin", &self.bin);
+        list.flag("--examples", self.examples);
+        list.values("--example", &self.example);
+        list.flag("--tests", self.tests || !self.selects_targets());
+        list.values("--test", &self.test);
+        list.flag("--all-targets", self.all_targets);
+        list.values("--features", &self.features);
+        list.flag("--all-features", self.all_features);
+        list.flag("--no-default-features", self.no_default_features);
+        list.values("--jobs", self.jobs.as_slice());
+        list.arguments
+    }
+
+    /// The settings of the profile `test`, which alone makes `cargo check` compile tests: where another profile is
+    /// wanted, it takes its settings from there.
+    pub fn profile(&self) -> Vec<OsString> {
+        let settings = if self.release { Some("release") } else { self.profile.as_deref() };
+        let mut list = List::default();
+        list.values("--profile", &["test"]);
+        if let Some(name) = settings.filter(|name| *name != "test") {
+            list.values("--config", &[format!("profile.test.inherits={name:?}")]);
+        }
+        list.arguments
+    }
+
+    /// The arguments that say where the manifest is and how cargo treats it.
+    pub fn manifest(&self) -> Vec<OsString> {
+        let mut list = List::default();
+        if let Some(path) = &self.manifest_path {
+            list.arguments.extend(["--manifest-path".into(), path.into()]);
+        }
+        list.values("--config", &self.config);
+        list.flag("--locked", self.locked);
+        list.flag("--offline", self.offline);
+        list.flag("--frozen", self.frozen);
+        list.arguments
+    }
+
+    /// The arguments that say how much cargo prints.
+    pub fn verbosity(&self) -> Vec<OsString> {
+        let mut list = List::default();
+        list.flag("--quiet", self.quiet);
+        for _ in 0..self.verbose {
+            list.flag("--verbose", true);
+        }
+        list.arguments
+    }
+
+    fn selects_targets(&self) -> bool {
+        let lists = [&self.bin, &self.example, &self.test];
+        let flags = [self.lib, self.bins, self.examples, self.tests, self.all_targets];
+        flags.contains(&true) || lists.iter().any(|list| !list.is_empty())
+    }
+}
+
+#[derive(Default)]
+struct List {
+    arguments: Vec<OsString>,
+}
+
+impl List {
+    fn flag(&mut self, name: &str, set: bool) {
+        if set {
+            self.arguments.push(name.into());
+        }
+    }
+
+    fn values(&mut self, name: &str, values: &[impl AsRef<str>]) {
+        for value in values {
+            self.arguments.extend([OsString::from(name), OsString::from(value.as_ref())]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &str) -> Box<TestArgs> {
+        let words = line.split_whitespace().map(OsString::from);
+        match Cli::parse_from(without_subcommand_name(words)).command {
+            Command::Test(args) => args,
+            Command::Setup(_) => panic!("`{line}` is not a test command"),
+        }
+    }
+
+    fn selection(line: &str) -> String {
+        let args = parse(line).cargo.selection();
+        args.join(" ".as_ref()).into_string().unwrap()
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cargo_puts_the_name_of_the_subcommand_first() {
+        assert_eq!(parse("cargo-dpor dpor test a dpor").filter.filters, ["a", "dpor"]);
+        assert_eq!(parse("cargo-dpor test dpor").filter.filters, ["dpor"]);
+    }
+
+    #[test]
+    fn all_targets_with_tests_are_the_default() {
+        assert_eq!(selection("cargo-dpor test"), "--tests");
+        assert_eq!(selection("cargo-dpor test -p a -p b --lib --test x"), "--package a --package b --lib --test x");
+    }
+
+    #[test]
+    fn other_profiles_lend_their_settings() {
+        let profile = |line: &str| parse(line).cargo.profile().join(" ".as_ref()).into_string().unwrap();
+        assert_eq!(profile("cargo-dpor test"), "--profile test");
+        assert_eq!(profile("cargo-dpor test -r"), "--profile test --config profile.test.inherits=\"release\"");
+        assert_eq!(profile("cargo-dpor test --profile x"), "--profile test --config profile.test.inherits=\"x\"");
+    }
+
+    #[test]
+    fn an_option_of_the_test_harness_is_refused_with_advice() {
+        let error = parse("cargo-dpor test -- --nocapture").validate().unwrap_err().to_string();
+        assert!(error.contains("cargo dpor test --nocapture"), "{error}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Has cargo compile the selected tests with our driver, and loads the programs that the driver wrote.
+//!
+//! The driver leaves the program of a test target beside the target's metadata, under the same name with another
+//! extension. Cargo names the metadata of every target, also where it was compiled by an earlier run.
+
+mod message;
+mod target_directory;
+
+use std::collections::HashSet;
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use dpor_engine::program::Program;
+
+use crate::args::TestArgs;
+use crate::style::Style;
+use crate::toolchain::Toolchain;
+use crate::workspace::Workspace;
+use message::{Artifact, Message};
+use target_directory::TargetDirectory;
+
+/// A compiled test target.
+pub struct Binary {
+    /// The package's name.
+    pub package: String,
+    pub kind: TargetKind,
+    /// The target's name.
+    pub target: String,
+    /// The directory of the package.
+    pub directory: PathBuf,
+    pub program: Arc<Program>,
+}
+
+/// What a target is, in the order in which targets are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetKind {
+    Lib,
+    Bin,
+    Test,
+    Example,
+    Bench,
+}
+
+impl TargetKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::Lib => "lib",
+            TargetKind::Bin => "bin",
+            TargetKind::Test => "test",
+            TargetKind::Example => "example",
+            TargetKind::Bench => "bench",
+        }
+    }
+}
+
+impl Binary {
+    /// A short name, unique in the workspace: `package`, `package::integration_test`, `package::bin/name`.
+    pub fn id(&self) -> String {
+        match self.kind {
+            TargetKind::Lib => self.package.clone(),
+            TargetKind::Test => format!("{}::{}", self.package, self.target),
+            kind => format!("{}::{}/{}", self.package, kind.name(), self.target),
+        }
+    }
+}
+
+/// The selected targets, compiled; `None` where cargo failed, and has said why.
+pub fn compile(
+    toolchain: &Toolchain,
+    sysroot: &Path,
+    workspace: &Workspace,
+    args: &TestArgs,
+) -> Result<Option<Vec<Binary>>> {
+    let driver = driver()?;
+    let directory = TargetDirectory::open(&workspace.target_directory, &driver, sysroot)?;
+    let style = Style::for_stderr(args.color);
+    let mut cargo = cargo(toolchain, args, &directory, style);
+    cargo.env("RUSTC_WRAPPER", &driver).env("DPOR_SYSROOT", sysroot).env("LD_LIBRARY_PATH", toolchain.library_path()?);
+    let Some(artifacts) = run_cargo(cargo)? else { return Ok(None) };
+    let mut binaries = Vec::new();
+    for artifact in artifacts {
+        binaries.extend(load(&artifact, workspace, style)?);
+    }
+    binaries.sort_by(|a, b| (&a.package, a.kind, &a.target).cmp(&(&b.package, b.kind, &b.target)));
+    Ok(Some(binaries))
+}
+
+/// The driver is installed beside this program.
+fn driver() -> Result<PathBuf> {
+    let own = env::current_exe().context("cannot find the path of this program")?;
+    let driver = own.with_file_name("dpor-driver");
+    ensure!(
+        driver.is_file(),
+        "{} is missing: it belongs beside {}\n\nInstall both with: cargo install --force --path cargo-dpor",
+        driver.display(),
+        own.display()
+    );
+    Ok(driver)
+}
+
+fn cargo(toolchain: &Toolchain, args: &TestArgs, directory: &TargetDirectory, style: Style) -> Command {
+    let mut cargo = toolchain.cargo_command();
+    let messages = if style.enabled() { "json-diagnostic-rendered-ansi" } else { "json" };
+    cargo
+        .arg("check")
+        .args(args.cargo.selection())
+        .args(args.cargo.profile())
+        .args(args.cargo.manifest())
+        .args(args.cargo.verbosity())
+        // With a target, cargo keeps build scripts and procedural macros apart: they need the ordinary library.
+        .args(["--target", toolchain.host()])
+        .arg("--target-dir")
+        .arg(directory.path())
+        .arg(format!("--message-format={messages}"))
+        .args(["--color", style.cargo_choice()])
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_BUILD_BUILD_DIR", directory.path());
+    cargo
+}
+
+/// Runs cargo, shows what the compiler says, and collects the test targets.
+fn run_cargo(mut cargo: Command) -> Result<Option<Vec<Artifact>>> {
+    let mut child = cargo.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {cargo:?}"))?;
+    let stdout = child.stdout.take().expect("the output is piped");
+    let mut artifacts = Vec::new();
+    // A library is compiled with and without its tests: what is said of both is shown once.
+    let mut shown = HashSet::new();
+    for line in BufReader::new(stdout).lines() {
+        match Message::parse(line.context("cannot read what cargo prints")?) {
+            Message::Diagnostic(text) if shown.contains(&text) => {}
+            Message::Diagnostic(text) => {
+                eprint!("{text}");
+                shown.insert(text);
+            }
+            Message::TestTarget(artifact) => artifacts.push(artifact),
+            Message::Text(text) => eprintln!("{text}"),
+            Message::Other => {}
+        }
+    }
+    let status = child.wait().context("cannot wait for cargo")?;
+    Ok(status.success().then_some(artifacts))
+}
+
+/// Loads the program of a target; `None` for a target that cannot have any test of ours, which is said.
+fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Option<Binary>> {
+    let package = workspace.package_name(&artifact.package_id)?.to_owned();
+    let directory = workspace.package_directory(&artifact.package_id)?.to_owned();
+    let what = format!("{} `{}` of package `{package}`", artifact.kind.name(), artifact.target);
+    if artifact.procedural_macro {
+        let why = "is a procedural macro, whose unit tests are not checked: integration tests are";
+        eprintln!("{}: {what} {why}", style.warning("warning"));
+        return Ok(None);
+    }
+    let path = artifact.metadata.with_extension("dpor");
+    if !path.is_file() && !workspace.has_harness(&artifact.package_id, artifact.kind.name(), &artifact.target)? {
+        eprintln!("{}: {what} has `harness = false`: there are no tests to find", style.warning("warning"));
+        return Ok(None);
+    }
+    ensure!(
+        path.is_file(),
+        "internal error: the driver wrote no program for {what}: there is no {}\n\n\
+         Please report this. To try again from scratch, delete {}",
+        path.display(),
+        workspace.target_directory.display()
+    );
+    let program = Program::load(&path).with_context(|| format!("cannot load the program of {what}"))?;
+    Ok(Some(Binary {
+        package,
+        kind: artifact.kind,
+        target: artifact.target.clone(),
+        directory,
+        program: Arc::new(program),
+    }))
+}

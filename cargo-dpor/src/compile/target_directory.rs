@@ -1,0 +1,92 @@
+//! Our part of the user's target directory.
+//!
+//! Cargo does not know that what it keeps there depends on our driver and on our sysroot: when one of them is not the one
+//! that was used last, everything is compiled again.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, Result};
+
+/// Held while cargo runs and the programs are read.
+const LOCK: &str = ".cargo-dpor.lock";
+/// Names the driver and the sysroot that were used last.
+const STAMP: &str = ".cargo-dpor.stamp";
+/// What does not come from cargo, and is kept.
+const KEPT: [&str; 2] = [LOCK, "replay"];
+
+/// The directory, for this process alone as long as this lives.
+pub struct TargetDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl TargetDirectory {
+    pub fn open(path: &Path, driver: &Path, sysroot: &Path) -> Result<TargetDirectory> {
+        let stamp = stamp(driver, sysroot)?;
+        let cannot = || format!("cannot use the directory {}", path.display());
+        fs::create_dir_all(path).with_context(cannot)?;
+        let lock = File::create(path.join(LOCK)).with_context(cannot)?;
+        lock.lock().with_context(cannot)?;
+        if !fs::read_to_string(path.join(STAMP)).is_ok_and(|last| last == stamp) {
+            clear(path).with_context(cannot)?;
+            fs::write(path.join(STAMP), stamp).with_context(cannot)?;
+        }
+        Ok(TargetDirectory { path: path.to_owned(), _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn stamp(driver: &Path, sysroot: &Path) -> Result<String> {
+    let file = fs::metadata(driver).with_context(|| format!("cannot read {}", driver.display()))?;
+    let modified = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    Ok(format!("{} {} {modified}\n{}\n", driver.display(), file.len(), sysroot.display()))
+}
+
+fn clear(path: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if KEPT.iter().any(|kept| entry.file_name() == *kept) {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_driver_or_sysroot_clears_the_directory() {
+        let directory = std::env::temp_dir().join(format!("cargo-dpor-target-{}", std::process::id()));
+        let driver = directory.join("driver");
+        let target = directory.join("dpor");
+        fs::create_dir_all(target.join("replay")).unwrap();
+        fs::write(&driver, "1").unwrap();
+        let open = |sysroot: &str| drop(TargetDirectory::open(&target, &driver, sysroot.as_ref()).unwrap());
+        let build = || fs::write(target.join("program"), "").unwrap();
+        let has_build = || target.join("program").exists();
+
+        open("/a");
+        build();
+        open("/a");
+        assert!(has_build());
+        open("/b");
+        assert!(!has_build());
+        build();
+        fs::write(&driver, "22").unwrap();
+        open("/b");
+        assert!(!has_build());
+        assert!(target.join("replay").is_dir());
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

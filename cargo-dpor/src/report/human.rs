@@ -1,0 +1,264 @@
+//! Text for people: a line for each test, and all there is to say of those that did not pass.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dpor_engine::program::Origin;
+use dpor_engine::verdict::Outcome;
+
+use super::source::Sources;
+use super::{Report, Summary, TestResult};
+use crate::judge::{Frame, Problem};
+use crate::select::Selection;
+use crate::style::Style;
+
+pub struct Human<W> {
+    out: W,
+    style: Style,
+    sources: Sources,
+    nocapture: bool,
+    /// The lines of the tests that did not pass, repeated at the end.
+    not_passed: Vec<String>,
+}
+
+impl<W: Write> Human<W> {
+    pub fn new(out: W, style: Style, root: PathBuf, nocapture: bool) -> Human<W> {
+        Human { out, style, sources: Sources::new(root), nocapture, not_passed: Vec::new() }
+    }
+
+    fn status(&self, outcome: Outcome) -> String {
+        match outcome {
+            Outcome::Passed => self.style.status("PASS"),
+            Outcome::Failed => self.style.bad_status("FAIL"),
+            Outcome::Incomplete => self.style.bad_status("INCOMPLETE"),
+            Outcome::Unsupported => self.style.bad_status("UNSUPPORTED"),
+            Outcome::Ignored => self.style.dull_status("IGNORED"),
+        }
+    }
+
+    fn problem(&mut self, kind: &str, problem: &Problem) -> io::Result<()> {
+        let style = self.style;
+        writeln!(self.out, "\n{}: {}", style.error(format_args!("error[{kind}]")), style.bold(&problem.message))?;
+        if let Some(place) = &problem.location {
+            write!(self.out, "{}", self.sources.excerpt(place, style))?;
+        }
+        for note in &problem.notes {
+            writeln!(self.out, "{}: {}", style.bold("note"), note.message)?;
+            if let Some(place) = note.location.as_ref().filter(|place| problem.location.as_ref() != Some(place)) {
+                write!(self.out, "{}", self.sources.excerpt(place, style))?;
+            }
+        }
+        let stack = shown_frames(&problem.stack, kind);
+        // Where there is one function besides the library's, the place says it all.
+        if stack.iter().filter(|frame| frame.origin != Origin::Std).count() > 1 {
+            writeln!(self.out, "{}:", style.bold("stack"))?;
+            for line in fold(stack) {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        writeln!(self.out)
+    }
+
+    fn output(&mut self, output: &str, test: &str) -> io::Result<()> {
+        if output.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "--- output of {test} ---")?;
+        write!(self.out, "{output}")?;
+        if !output.ends_with('\n') {
+            writeln!(self.out)?;
+        }
+        writeln!(self.out)
+    }
+}
+
+impl<W: Write> Report for Human<W> {
+    fn list(&mut self, selection: &Selection) -> io::Result<()> {
+        for target in &selection.targets {
+            for selected in &target.tests {
+                writeln!(self.out, "{}: test", selected.test.name)?;
+            }
+        }
+        writeln!(self.out, "\n{}", count(selection.tests(), "test"))
+    }
+
+    fn begin(&mut self, selection: &Selection) -> io::Result<()> {
+        let (tests, targets) = (count(selection.tests(), "test"), count(selection.targets.len(), "target"));
+        writeln!(self.out, "{} {tests} in {targets}", self.style.status("Running"))?;
+        if selection.tests() + selection.filtered_out == 0 {
+            writeln!(self.out, "{:>12} there is no `#[dpor::test]` in the selected targets", "")?;
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, result: &TestResult) -> io::Result<()> {
+        let outcome = result.verdict.outcome;
+        let name = format!("{} {}", result.binary.id(), self.style.bold(&result.test.name));
+        let reason = match (outcome, &result.test.config.ignore) {
+            (Outcome::Ignored, Some(reason)) if !reason.is_empty() => format!(": {reason}"),
+            _ => String::new(),
+        };
+        let status = self.status(outcome);
+        match outcome {
+            Outcome::Ignored => writeln!(self.out, "{status} [         ] {name}{reason}")?,
+            _ => writeln!(self.out, "{status} [{}] {name}", seconds(result.duration))?,
+        }
+        let bad = result.verdict.problem.as_ref();
+        if let Some((kind, problem)) = bad {
+            self.not_passed.push(format!("{status} {name}"));
+            self.problem(kind, problem)?;
+        }
+        if bad.is_some() || self.nocapture {
+            self.output(&result.output.all, &result.test.name)?;
+        }
+        self.out.flush()
+    }
+
+    fn end(&mut self, summary: &Summary) -> io::Result<()> {
+        let style = self.style;
+        let mut parts = vec![style.good(format_args!("{} passed", summary.passed))];
+        for (number, word) in
+            [(summary.failed, "failed"), (summary.incomplete, "incomplete"), (summary.unsupported, "unsupported")]
+        {
+            if number > 0 {
+                parts.push(style.error(format_args!("{number} {word}")));
+            }
+        }
+        for (number, word) in [(summary.ignored, "ignored"), (summary.not_run, "not run")] {
+            if number > 0 {
+                parts.push(style.warning(format_args!("{number} {word}")));
+            }
+        }
+        let word = if summary.all_passed() { style.status("Summary") } else { style.bad_status("Summary") };
+        let run = count(summary.run(), "test");
+        writeln!(self.out, "------------")?;
+        writeln!(self.out, "{word} [{}] {run} run: {}", seconds(summary.duration), parts.join(", "))?;
+        for line in &self.not_passed {
+            writeln!(self.out, "{line}")?;
+        }
+        if summary.not_run > 0 {
+            writeln!(self.out, "\nThe tests of other targets were not run: `--no-fail-fast` runs them all.")?;
+        }
+        self.out.flush()
+    }
+}
+
+/// `1 test`, `2 tests`
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:>8.3}s", duration.as_secs_f64())
+}
+
+/// The stack without what every stack has: the library's way into the program and, for a panic, out of it.
+fn shown_frames<'a>(stack: &'a [Frame], kind: &str) -> &'a [Frame] {
+    let is_shown = |frame: &Frame| frame.origin != Origin::Std;
+    let start = if kind == "panic" { stack.iter().position(is_shown).unwrap_or(0) } else { 0 };
+    let end = stack.iter().rposition(is_shown).map_or(stack.len(), |last| last + 1);
+    &stack[start..end]
+}
+
+/// A line for each function, but one for a run of functions of the standard library, and one for repetitions.
+fn fold(stack: &[Frame]) -> Vec<String> {
+    let same = |a: &Frame, b: &Frame| a == b || (a.origin == Origin::Std && b.origin == Origin::Std);
+    stack.chunk_by(same).map(line).collect()
+}
+
+fn line(frames: &[Frame]) -> String {
+    let (frame, number) = (&frames[0], frames.len());
+    let place = &frame.location;
+    let repeated = match number {
+        1 => String::new(),
+        2..100 => format!(" ({number} times)"),
+        // Of very deep stacks, the middle is missing.
+        100.. | 0 => " (100 times or more)".to_owned(),
+    };
+    match frame.origin {
+        Origin::Std => format!("    ({} of the standard library)", count(number, "function")),
+        _ => format!("    {} at {}:{}:{}{repeated}", frame.function, place.file, place.line, place.column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    fn frame(function: &str, origin: Origin) -> Frame {
+        Frame { function: function.into(), origin, location: fixture::place(1) }
+    }
+
+    fn report(nocapture: bool, act: impl FnOnce(&mut Human<&mut Vec<u8>>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), nocapture)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_passing_test_is_a_line() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let result = fixture::result(&binary, &test, Outcome::Passed, None);
+        let line = "        PASS [   0.250s] stack tests::pops\n";
+        assert_eq!(report(false, |human| human.test(&result)), line);
+        let output = "--- output of tests::pops ---\nprinted\n\n";
+        assert_eq!(report(true, |human| human.test(&result)), format!("{line}{output}"));
+    }
+
+    #[test]
+    fn an_ignored_test_has_its_reason() {
+        let (binary, test) = (fixture::binary(), fixture::test("ignore=slow"));
+        let result = fixture::result(&binary, &test, Outcome::Ignored, None);
+        assert_eq!(report(false, |human| human.test(&result)), "     IGNORED [         ] stack tests::pops: slow\n");
+    }
+
+    #[test]
+    fn a_failing_test_is_explained_and_repeated_at_the_end() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let result = fixture::result(&binary, &test, Outcome::Failed, Some(("use-after-free", fixture::problem())));
+        let summary = Summary { failed: 1, not_run: 2, ..Summary::default() };
+        let text = report(false, |human| {
+            human.test(&result)?;
+            human.end(&summary)
+        });
+        let expected = "
+        FAIL [   0.250s] stack tests::pops
+
+error[use-after-free]: gone
+  --> src/lib.rs:41:13
+note: freed here
+  --> src/lib.rs:40:13
+
+--- output of tests::pops ---
+printed
+
+------------
+     Summary [   0.000s] 1 test run: 0 passed, 1 failed, 2 not run
+        FAIL stack tests::pops
+
+The tests of other targets were not run: `--no-fail-fast` runs them all.
+";
+        assert_eq!(format!("\n{text}"), expected);
+    }
+
+    #[test]
+    fn the_library_and_repetitions_are_one_line() {
+        let stack = [
+            frame("core::option::unwrap_failed", Origin::Std),
+            frame("core::option::Option::<u8>::unwrap", Origin::Std),
+            frame("pop", Origin::User),
+            frame("pop", Origin::User),
+            frame("std::panic::catch_unwind", Origin::Std),
+            frame("tests::a", Origin::User),
+        ];
+        let expected = [
+            "    (2 functions of the standard library)",
+            "    pop at src/lib.rs:1:13 (2 times)",
+            "    (1 function of the standard library)",
+            "    tests::a at src/lib.rs:1:13",
+        ];
+        assert_eq!(fold(&stack), expected);
+    }
+}

@@ -1,0 +1,259 @@
+//! One JSON object a line. The names of the fields are part of the tool's interface.
+
+use std::io::{self, Write};
+
+use dpor_engine::verdict::Outcome;
+use serde::Serialize;
+
+use super::{Report, Summary, TestResult};
+use crate::judge::Problem;
+use crate::select::Selection;
+
+pub struct Json<W> {
+    out: W,
+    /// Whether to include what passing tests print.
+    nocapture: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event<'a> {
+    Listed {
+        name: &'a str,
+        package: &'a str,
+        target: Target<'a>,
+        ignored: bool,
+    },
+    Suite {
+        tests: usize,
+        workers: usize,
+        version: &'static str,
+    },
+    Test(Box<TestEvent<'a>>),
+    Done {
+        passed: usize,
+        failed: usize,
+        incomplete: usize,
+        unsupported: usize,
+        ignored: usize,
+        not_run: usize,
+        seconds: f64,
+    },
+}
+
+#[derive(Serialize)]
+struct Target<'a> {
+    kind: &'static str,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct TestEvent<'a> {
+    name: &'a str,
+    package: &'a str,
+    target: Target<'a>,
+    model: &'a str,
+    buffer_bound: Option<u32>,
+    equivalence: &'a str,
+    #[serde(rename = "await")]
+    awaiting: &'static str,
+    outcome: &'static str,
+    executions: u64,
+    blocked: u64,
+    seconds: f64,
+    error: Option<ErrorObject<'a>>,
+    /// What the test wrote to its standard output, and to the one for errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    kind: &'static str,
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    replay: Option<&'a str>,
+    stack: Vec<FrameObject<'a>>,
+    notes: Vec<NoteObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct FrameObject<'a> {
+    function: &'a str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Serialize)]
+struct NoteObject<'a> {
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl<W: Write> Json<W> {
+    pub fn new(out: W, nocapture: bool) -> Json<W> {
+        Json { out, nocapture }
+    }
+
+    fn emit(&mut self, event: &Event) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, event)?;
+        writeln!(self.out)?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Report for Json<W> {
+    fn list(&mut self, selection: &Selection) -> io::Result<()> {
+        for target in &selection.targets {
+            for selected in &target.tests {
+                self.emit(&Event::Listed {
+                    name: &selected.test.name,
+                    package: &target.binary.package,
+                    target: Target { kind: target.binary.kind.name(), name: &target.binary.target },
+                    ignored: selected.ignored,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, selection: &Selection) -> io::Result<()> {
+        self.emit(&Event::Suite { tests: selection.tests(), workers: 1, version: env!("CARGO_PKG_VERSION") })
+    }
+
+    fn test(&mut self, result: &TestResult) -> io::Result<()> {
+        let event = TestEvent::new(result, self.nocapture);
+        self.emit(&Event::Test(Box::new(event)))
+    }
+
+    fn end(&mut self, summary: &Summary) -> io::Result<()> {
+        let Summary { passed, failed, incomplete, unsupported, ignored, not_run, duration } = *summary;
+        let seconds = duration.as_secs_f64();
+        self.emit(&Event::Done { passed, failed, incomplete, unsupported, ignored, not_run, seconds })
+    }
+}
+
+impl<'a> TestEvent<'a> {
+    fn new(result: &'a TestResult, nocapture: bool) -> TestEvent<'a> {
+        let config = &result.test.config;
+        let bad = !matches!(result.verdict.outcome, Outcome::Passed | Outcome::Ignored);
+        TestEvent {
+            name: &result.test.name,
+            package: &result.binary.package,
+            target: Target { kind: result.binary.kind.name(), name: &result.binary.target },
+            model: result.model,
+            buffer_bound: config.buffer_bound,
+            equivalence: config.equivalence.as_deref().unwrap_or("trace"),
+            awaiting: "full",
+            outcome: result.verdict.outcome.name(),
+            executions: result.executions,
+            blocked: result.blocked,
+            seconds: result.duration.as_secs_f64(),
+            error: result.verdict.problem.as_ref().map(|(kind, problem)| ErrorObject::new(kind, problem)),
+            output: (nocapture || bad).then_some(&result.output.stdout),
+            stderr: (nocapture || bad).then_some(&result.output.stderr),
+        }
+    }
+}
+
+impl<'a> ErrorObject<'a> {
+    fn new(kind: &'static str, problem: &'a Problem) -> ErrorObject<'a> {
+        let place = problem.location.as_ref();
+        let frames = problem.stack.iter().map(|frame| FrameObject {
+            function: &frame.function,
+            file: &frame.location.file,
+            line: frame.location.line,
+            column: frame.location.column,
+        });
+        let notes = problem.notes.iter().map(|note| NoteObject {
+            message: &note.message,
+            file: note.location.as_ref().map(|place| place.file.as_str()),
+            line: note.location.as_ref().map(|place| place.line),
+            column: note.location.as_ref().map(|place| place.column),
+        });
+        ErrorObject {
+            kind,
+            message: &problem.message,
+            file: place.map(|place| place.file.as_str()),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            replay: None,
+            stack: frames.collect(),
+            notes: notes.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::report::fixture;
+
+    fn report(act: impl FnOnce(&mut Json<&mut Vec<u8>>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        act(&mut Json::new(&mut out, false)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_passing_test() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let result = fixture::result(&binary, &test, Outcome::Passed, None);
+        assert_eq!(
+            report(|json| json.test(&result)),
+            concat!(
+                r#"{"event":"test","name":"tests::pops","package":"stack","target":{"kind":"lib","name":"stack"},"#,
+                r#""model":"rc11","buffer_bound":null,"equivalence":"trace","await":"full","outcome":"passed","#,
+                r#""executions":1,"blocked":0,"seconds":0.25,"error":null}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_failing_test() {
+        let (binary, test) = (fixture::binary(), fixture::test("model=tso\nbuffer_bound=2\nequivalence=reads-from"));
+        let problem = Some(("use-after-free", fixture::problem()));
+        let result = fixture::result(&binary, &test, Outcome::Failed, problem);
+        assert_eq!(
+            report(|json| json.test(&result)),
+            concat!(
+                r#"{"event":"test","name":"tests::pops","package":"stack","target":{"kind":"lib","name":"stack"},"#,
+                r#""model":"tso","buffer_bound":2,"equivalence":"reads-from","await":"full","outcome":"failed","#,
+                r#""executions":1,"blocked":0,"seconds":0.25,"error":{"kind":"use-after-free","message":"gone","#,
+                r#""file":"src/lib.rs","line":41,"column":13,"replay":null,"#,
+                r#""stack":[{"function":"tests::pops::pops","file":"src/lib.rs","line":41,"column":13}],"#,
+                r#""notes":[{"message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn the_suite_and_its_end() {
+        let selection = Selection { targets: Vec::new(), filtered_out: 0 };
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            report(|json| json.begin(&selection)),
+            format!("{{\"event\":\"suite\",\"tests\":0,\"workers\":1,\"version\":\"{version}\"}}\n")
+        );
+        let summary = Summary { passed: 2, failed: 1, duration: Duration::from_millis(500), ..Summary::default() };
+        assert_eq!(
+            report(|json| json.end(&summary)),
+            concat!(
+                r#"{"event":"done","passed":2,"failed":1,"incomplete":0,"unsupported":0,"ignored":0,"not_run":0,"#,
+                r#""seconds":0.5}"#,
+                "\n"
+            )
+        );
+    }
+}

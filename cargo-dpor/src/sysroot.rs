@@ -1,0 +1,148 @@
+//! The standard library with the MIR of all its functions, built once and cached.
+//!
+//! A complete sysroot is a directory with its final name: it is built under another name and renamed at the end, and
+//! processes that want the same one wait for each other at a lock.
+
+use std::env;
+use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustc_build_sysroot::{BuildMode, SysrootBuilder, SysrootConfig};
+
+use crate::style::Style;
+use crate::toolchain::{self, Toolchain};
+
+/// Overrides where sysroots are kept.
+const DIRECTORY_VARIABLE: &str = "DPOR_SYSROOT_DIR";
+
+/// How the library is compiled: every body is kept, and inlining is left to us.
+const FLAGS: [&str; 5] =
+    ["-Zalways-encode-mir", "-Zmir-opt-level=1", "-Cpanic=unwind", "-Cdebug-assertions=off", "-Coverflow-checks=off"];
+
+/// The path of the sysroot, which is built first where it is missing.
+pub fn prepare(toolchain: &Toolchain, style: Style) -> Result<PathBuf> {
+    let directory = cache_directory()?;
+    let sysroot = directory.join(name(toolchain));
+    if sysroot.is_dir() {
+        return Ok(sysroot);
+    }
+    fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let _lock = lock(&sysroot.with_added_extension("lock"), style)?;
+    if !sysroot.is_dir() {
+        build(toolchain, &sysroot, style)?;
+    }
+    Ok(sysroot)
+}
+
+/// One name for each combination of what the contents depend on.
+fn name(toolchain: &Toolchain) -> String {
+    let mut hasher = DefaultHasher::new();
+    FLAGS.hash(&mut hasher);
+    let (commit, version) = (&toolchain.commit()[..12], env!("CARGO_PKG_VERSION"));
+    format!("sysroot-{commit}-{version}-{:016x}", hasher.finish())
+}
+
+/// Where sysroots are kept: `$DPOR_SYSROOT_DIR`, or our part of the user's cache.
+fn cache_directory() -> Result<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(directory) = env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()) {
+        return std::path::absolute(&directory).with_context(|| format!("{DIRECTORY_VARIABLE} is not a path"));
+    }
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| Some(env::home_dir()?.join(".cache")))
+        .map(|cache| cache.join("cargo-dpor"))
+        .with_context(|| format!("there is no home directory: set {DIRECTORY_VARIABLE} to a directory to use"))
+}
+
+/// Waits until no other process builds the same sysroot. The lock lasts as long as the file is open.
+fn lock(path: &Path, style: Style) -> Result<File> {
+    let cannot = || format!("cannot lock {}", path.display());
+    let file = File::create(path).with_context(cannot)?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            eprintln!("{} for another cargo-dpor to build the standard library", style.status("Waiting"));
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+    }
+    file.lock().with_context(cannot)?;
+    Ok(file)
+}
+
+fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {
+    let unfinished = sysroot.with_added_extension("unfinished");
+    if unfinished.exists() {
+        fs::remove_dir_all(&unfinished).with_context(|| format!("cannot remove {}", unfinished.display()))?;
+    }
+    let source = toolchain.library_source();
+    let builder = SysrootBuilder::new(&unfinished, toolchain.host())
+        .build_mode(BuildMode::Check)
+        .sysroot_config(SysrootConfig::WithStd { std_features: vec!["panic-unwind".into()] })
+        .rustc_version(toolchain.version.clone())
+        .cargo(cargo(toolchain, sysroot))
+        .rustflags(FLAGS)
+        .rustflags(path_flags(toolchain));
+    fs::create_dir_all(&unfinished).with_context(|| format!("cannot create {}", unfinished.display()))?;
+    let what = format!("the standard library of {} (once, about a minute)", toolchain::name());
+    with_progress(&what, style, || builder.build_from_source(&source))
+        .context("cannot build the standard library; `cargo dpor setup` tries again")?;
+    fs::rename(&unfinished, sysroot).with_context(|| format!("cannot create {}", sysroot.display()))
+}
+
+/// The library's files have the names that a released compiler gives them, so that panics in it read the same.
+fn path_flags(toolchain: &Toolchain) -> [String; 2] {
+    let source = toolchain.library_source();
+    let source = source.canonicalize().unwrap_or(source);
+    [
+        format!("--remap-path-prefix={}=/rustc/{}/library", source.display(), toolchain.commit()),
+        format!("--remap-path-prefix={}=/rust/deps", source.join("vendor").display()),
+    ]
+}
+
+/// The cargo for the build. It uses the sources that come with the compiler, and no settings from the environment.
+fn cargo(toolchain: &Toolchain, sysroot: &Path) -> Command {
+    let mut cargo = toolchain.cargo_command();
+    let source = toolchain.library_source();
+    let config = source.join(".cargo/config.toml");
+    if config.is_file() && source.join("vendor").is_dir() {
+        cargo.arg("--config").arg(config);
+    }
+    cargo.current_dir(sysroot.parent().expect("a sysroot is in the cache directory"));
+    let is_setting = |name: &str| {
+        name == "RUSTFLAGS" || ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"].iter().any(|p| name.starts_with(p))
+    };
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_setting)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+/// Says what is going on while `work` is done, on a terminal with the seconds that have passed.
+fn with_progress<T>(what: &str, style: Style, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    eprintln!("{} {what}", style.status("Building"));
+    let (done, is_done) = mpsc::channel::<()>();
+    let result = thread::scope(|scope| {
+        if stderr().is_terminal() {
+            scope.spawn(move || {
+                while is_done.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                    eprint!("\r{:>12} {} s", "", start.elapsed().as_secs());
+                    let _ = stderr().flush();
+                }
+                eprint!("\r{:40}\r", "");
+            });
+        }
+        let result = work();
+        drop(done);
+        result
+    });
+    eprintln!("{} in {:.1} s", style.status("Finished"), start.elapsed().as_secs_f64());
+    result
+}

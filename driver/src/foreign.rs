@@ -1,0 +1,334 @@
+//! Foreign functions: what the machine provides for a symbol that Rust code declares but does not define.
+
+use std::collections::HashMap;
+
+use dpor_engine::program::{BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, IntTy, Op, Reg, Unwind, Width};
+use rustc_hir::def::{DefKind, Res};
+use rustc_hir::def_id::{DefId, LOCAL_CRATE};
+use rustc_middle::ty::Instance;
+use rustc_middle::ty::layout::TyAndLayout;
+
+use crate::emit::Emitter;
+use crate::program::ProgramBuilder;
+use crate::repr::Repr;
+
+/// What stands behind a foreign function.
+#[derive(Clone, Debug)]
+pub enum Foreign<'tcx> {
+    /// A definition in Rust, in this crate or another.
+    Function(Instance<'tcx>),
+    /// A function of the machine.
+    Builtin(Builtin),
+    /// Nothing to be done; the result is fixed.
+    Constant(u64),
+    /// `memcpy(dst, src, len)`
+    Copy {
+        overlapping: bool,
+    },
+    /// `memset(dst, byte, len)`
+    Fill,
+    /// `memcmp(a, b, len)`
+    Compare,
+    FloatUn(FloatUnOp, FloatTy),
+    FloatBin(FloatBinOp, FloatTy),
+    /// `lgamma_r(x, &mut sign)`
+    LnGamma(FloatTy),
+    /// Not known.
+    Unknown(String),
+}
+
+impl<'tcx> ProgramBuilder<'tcx> {
+    /// What stands behind a foreign function.
+    pub fn foreign(&mut self, def_id: DefId) -> Foreign<'tcx> {
+        if Some(def_id) != self.tcx.lang_items().panic_impl()
+            && self.tcx.item_name(def_id).as_str() == "panic_impl"
+            && let Some(handler) = self.tcx.lang_items().panic_impl()
+        {
+            return Foreign::Function(self.mono(handler));
+        }
+        let name = self.tcx.codegen_fn_attrs(def_id).symbol_name.unwrap_or_else(|| self.tcx.item_name(def_id));
+        let name = name.as_str();
+        if name.starts_with("__rust_") && name.contains("alloc") {
+            if let Some(definition) = self.definition(name) {
+                // `#[global_allocator]`
+                return Foreign::Function(self.mono(definition));
+            }
+            if self.tcx.crates(()).iter().any(|krate| self.tcx.has_global_allocator(*krate)) {
+                return Foreign::Unknown(format!("{name}` of a dependency with `#[global_allocator]"));
+            }
+        }
+        if let Some(foreign) = known(name) {
+            return foreign;
+        }
+        match self.definition(name) {
+            Some(definition) => Foreign::Function(self.mono(definition)),
+            None => Foreign::Unknown(name.to_owned()),
+        }
+    }
+
+    /// The function that defines a symbol.
+    fn definition(&mut self, name: &str) -> Option<DefId> {
+        if self.symbols.is_none() {
+            let mut symbols = HashMap::new();
+            for &krate in self.tcx.crates(()) {
+                let crate_name = self.tcx.crate_name(krate);
+                if !matches!(crate_name.as_str(), "core" | "alloc" | "compiler_builtins" | "libc" | "std_detect") {
+                    self.collect_symbols(krate.as_def_id(), &mut symbols, 0);
+                }
+            }
+            for id in self.tcx.hir_crate_items(()).definitions() {
+                self.note_symbol(id.to_def_id(), &mut symbols);
+            }
+            self.symbols = Some(symbols);
+        }
+        self.symbols.as_ref()?.get(name).copied()
+    }
+
+    fn collect_symbols(&self, module: DefId, symbols: &mut HashMap<String, DefId>, depth: usize) {
+        if depth > 16 || module.krate == LOCAL_CRATE {
+            return;
+        }
+        for child in self.tcx.module_children(module) {
+            match child.res {
+                Res::Def(DefKind::Mod, id) if id.krate == module.krate && self.tcx.opt_parent(id) == Some(module) => {
+                    self.collect_symbols(id, symbols, depth + 1);
+                }
+                Res::Def(DefKind::Fn, id) if id.krate == module.krate => self.note_symbol(id, symbols),
+                _ => {}
+            }
+        }
+    }
+
+    fn note_symbol(&self, id: DefId, symbols: &mut HashMap<String, DefId>) {
+        if !matches!(self.tcx.def_kind(id), DefKind::Fn) || self.tcx.is_foreign_item(id) {
+            return;
+        }
+        let attrs = self.tcx.codegen_fn_attrs(id);
+        if attrs.contains_extern_indicator() {
+            let name = attrs.symbol_name.unwrap_or_else(|| self.tcx.item_name(id));
+            symbols.insert(name.to_string(), id);
+        }
+    }
+}
+
+/// Emits the code of a foreign function: arguments in `list`, the result to `dst`.
+pub fn emit_body<'tcx>(
+    builder: &mut ProgramBuilder<'tcx>,
+    emit: &mut Emitter,
+    foreign: Foreign<'tcx>,
+    list: &[Reg],
+    dst: Reg,
+    result: TyAndLayout<'tcx>,
+    unwind: Unwind,
+) {
+    let arg = |index: usize| list.get(index).copied().unwrap_or(dst);
+    match foreign {
+        Foreign::Builtin(builtin) => {
+            let args = emit.list(list);
+            emit.op(Op::Builtin { builtin, args, dst, unwind });
+            cut_to_type(builder, emit, dst, result);
+        }
+        Foreign::Constant(value) => {
+            emit.imm(dst, value);
+            cut_to_type(builder, emit, dst, result);
+        }
+        Foreign::Copy { overlapping } => {
+            let (to, src, len) = (arg(0), arg(1), arg(2));
+            emit.op(if overlapping {
+                Op::CopyOverlapping { align: 0, dst: to, src, len }
+            } else {
+                Op::CopyNonOverlapping { align: 0, dst: to, src, len }
+            });
+            emit.mov(dst, to);
+        }
+        Foreign::Fill => {
+            emit.op(Op::Fill { align: 0, dst: arg(0), value: arg(1), len: arg(2) });
+            emit.mov(dst, arg(0));
+        }
+        Foreign::Compare => emit.op(Op::Compare { dst, a: arg(0), b: arg(1), len: arg(2) }),
+        Foreign::FloatUn(op, ty) => emit.op(Op::FloatUn { op, ty, dst, src: arg(0) }),
+        Foreign::FloatBin(op, ty) => emit.op(Op::FloatBin { op, ty, dst, a: arg(0), b: arg(1) }),
+        Foreign::LnGamma(ty) => {
+            // The sign is that of the gamma function.
+            let gamma = emit.register();
+            emit.op(Op::FloatUn { op: FloatUnOp::Gamma, ty, dst: gamma, src: arg(0) });
+            let (shift, width) = if ty == FloatTy::F32 { (31, Width::W32) } else { (63, Width::W64) };
+            let int = IntTy { width, signed: false };
+            emit.op(Op::BinImm { op: BinOp::Shr, ty: int, dst: gamma, a: gamma, imm: shift });
+            let sign = emit.register();
+            emit.imm(sign, 1);
+            emit.op(Op::BinImm { op: BinOp::Shl, ty: IntTy::U64, dst: gamma, a: gamma, imm: 1 });
+            emit.op(Op::Bin { op: BinOp::Sub, ty: IntTy::U64, dst: sign, a: sign, b: gamma });
+            emit.op(Op::Store { width: Width::W32, align: 2, base: arg(1), src: sign, offset: 0 });
+            emit.op(Op::FloatUn { op: FloatUnOp::LnGamma, ty, dst, src: arg(0) });
+        }
+        Foreign::Unknown(name) => {
+            let message = builder.message(format!("the foreign function `{name}`"));
+            emit.op(Op::Unsupported { message });
+        }
+        Foreign::Function(instance) => {
+            let func = builder.function(instance);
+            let args = emit.list(list);
+            emit.op(Op::Call { func, args, dst, unwind });
+        }
+    }
+}
+
+fn cut_to_type<'tcx>(builder: &ProgramBuilder<'tcx>, emit: &mut Emitter, dst: Reg, layout: TyAndLayout<'tcx>) {
+    if let Repr::One(prim) = Repr::of(&builder.layouts, layout)
+        && let Some(width) = prim.width()
+        && width != Width::W64
+    {
+        emit.op(Op::Cast { from: IntTy::U64, to: width, dst, src: dst });
+    }
+}
+
+/// Functions of the C library, the unwinder and the allocator.
+fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
+    if let Some(builtin) = builtin(name) {
+        return Some(Foreign::Builtin(builtin));
+    }
+    if let Some(float) = float_function(name) {
+        return Some(float);
+    }
+    Some(match name {
+        "memcpy" => Foreign::Copy { overlapping: false },
+        "memmove" => Foreign::Copy { overlapping: true },
+        "memset" => Foreign::Fill,
+        "memcmp" | "bcmp" => Foreign::Compare,
+        // The stack and the name of a thread are of no interest.
+        "pthread_attr_init"
+        | "pthread_attr_destroy"
+        | "pthread_attr_setstacksize"
+        | "pthread_attr_setguardsize"
+        | "pthread_setname_np"
+        | "pthread_getattr_np"
+        | "sigaltstack"
+        | "signal"
+        | "sigaction"
+        | "dlsym"
+        | "munmap"
+        | "mprotect"
+        | "__rust_no_alloc_shim_is_unstable_v2"
+        | "_Unwind_DeleteException" => Foreign::Constant(0),
+        // Answered as if the process could not tell: callers have another way.
+        "sched_getaffinity" => Foreign::Constant(u64::MAX),
+        "getpid" => Foreign::Constant(1),
+        "gettid" => Foreign::Constant(1),
+        _ => return None,
+    })
+}
+
+fn builtin(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "__rust_alloc" => Builtin::Alloc,
+        "__rust_alloc_zeroed" => Builtin::AllocZeroed,
+        "__rust_dealloc" => Builtin::Dealloc,
+        "__rust_realloc" => Builtin::Realloc,
+        "malloc" => Builtin::Malloc,
+        "calloc" => Builtin::Calloc,
+        "realloc" => Builtin::CRealloc,
+        "free" => Builtin::Free,
+        "aligned_alloc" => Builtin::AlignedAlloc,
+        "posix_memalign" => Builtin::PosixMemalign,
+        "memchr" => Builtin::Memchr,
+        "memrchr" => Builtin::Memrchr,
+        "strlen" => Builtin::Strlen,
+        "pthread_create" => Builtin::PthreadCreate,
+        "pthread_join" => Builtin::PthreadJoin,
+        "pthread_detach" => Builtin::PthreadDetach,
+        "pthread_self" => Builtin::PthreadSelf,
+        "pthread_key_create" => Builtin::PthreadKeyCreate,
+        "pthread_key_delete" => Builtin::PthreadKeyDelete,
+        "pthread_setspecific" => Builtin::PthreadSetSpecific,
+        "pthread_getspecific" => Builtin::PthreadGetSpecific,
+        "sched_yield" => Builtin::SchedYield,
+        "nanosleep" => Builtin::Nanosleep,
+        "clock_nanosleep" => Builtin::ClockNanosleep,
+        "clock_gettime" => Builtin::ClockGettime,
+        "syscall" => Builtin::Syscall,
+        "__errno_location" => Builtin::ErrnoLocation,
+        "write" => Builtin::Write,
+        "writev" => Builtin::Writev,
+        "getenv" => Builtin::Getenv,
+        "sysconf" => Builtin::Sysconf,
+        "getrandom" => Builtin::Getrandom,
+        "abort" => Builtin::Abort,
+        "exit" | "_exit" => Builtin::Exit,
+        "_Unwind_RaiseException" => Builtin::Raise,
+        _ => return None,
+    })
+}
+
+fn float_function<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
+    let (base, ty) = match name.strip_suffix('f') {
+        Some(base) if name != "erf" => (base, FloatTy::F32),
+        _ => (name, FloatTy::F64),
+    };
+    let (base, ty) = match name {
+        "lgammaf_r" => ("lgamma_r", FloatTy::F32),
+        _ => (base, ty),
+    };
+    let op = match base {
+        "tan" => FloatUnOp::Tan,
+        "asin" => FloatUnOp::Asin,
+        "acos" => FloatUnOp::Acos,
+        "atan" => FloatUnOp::Atan,
+        "sinh" => FloatUnOp::Sinh,
+        "cosh" => FloatUnOp::Cosh,
+        "tanh" => FloatUnOp::Tanh,
+        "asinh" => FloatUnOp::Asinh,
+        "acosh" => FloatUnOp::Acosh,
+        "atanh" => FloatUnOp::Atanh,
+        "cbrt" => FloatUnOp::Cbrt,
+        "expm1" => FloatUnOp::ExpM1,
+        "log1p" => FloatUnOp::Ln1p,
+        "tgamma" => FloatUnOp::Gamma,
+        "erf" => FloatUnOp::Erf,
+        "erfc" => FloatUnOp::Erfc,
+        "sqrt" => FloatUnOp::Sqrt,
+        "floor" => FloatUnOp::Floor,
+        "ceil" => FloatUnOp::Ceil,
+        "trunc" => FloatUnOp::Trunc,
+        "atan2" => return Some(Foreign::FloatBin(FloatBinOp::Atan2, ty)),
+        "hypot" => return Some(Foreign::FloatBin(FloatBinOp::Hypot, ty)),
+        "fmod" => return Some(Foreign::FloatBin(FloatBinOp::Rem, ty)),
+        "pow" => return Some(Foreign::FloatBin(FloatBinOp::Pow, ty)),
+        "lgamma_r" => return Some(Foreign::LnGamma(ty)),
+        _ => return None,
+    };
+    Some(Foreign::FloatUn(op, ty))
+}
+
+impl<'tcx> ProgramBuilder<'tcx> {
+    /// A foreign function as a function of the program: for pointers to it.
+    pub fn foreign_function(&mut self, id: dpor_engine::program::FuncId, instance: Instance<'tcx>) {
+        use rustc_middle::ty;
+        let def_id = instance.def_id();
+        let span = self.tcx.def_span(def_id);
+        let place = self.place(span);
+        let mut emit = Emitter::new(place);
+        let sig = instance.ty(self.tcx, ty::TypingEnv::fully_monomorphized()).fn_sig(self.tcx);
+        let sig = self.tcx.instantiate_bound_regions_with_erased(sig);
+        let result = crate::lower::layout_of(self.tcx, sig.output());
+        let results = Repr::of(&self.layouts, result).registers();
+        let mut params = 0;
+        for &input in sig.inputs() {
+            let repr = Repr::of(&self.layouts, crate::lower::layout_of(self.tcx, input));
+            params += if repr == Repr::Memory { 1 } else { repr.registers() };
+        }
+        emit.registers(results + params);
+        let list: Vec<Reg> = (results..results + params).map(Reg).collect();
+        let dst = emit.registers(2);
+        let foreign = self.foreign(def_id);
+        emit_body(self, &mut emit, foreign, &list, dst, result, Unwind::CONTINUE);
+        if results > 0 {
+            emit.mov(Reg(0), dst);
+        }
+        emit.op(Op::Return);
+        let name = self.function_name(instance);
+        let origin = self.origin(def_id);
+        let function = emit.finish(name.clone(), origin, params, results as u8, place);
+        self.set_function(id, function, &name, span);
+    }
+}

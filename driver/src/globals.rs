@@ -1,0 +1,158 @@
+//! Constants, statics and vtables: allocations of the compiler's own interpreter become globals with final addresses.
+
+use dpor_engine::program::{Global, ThreadLocal};
+use rustc_abi::Size;
+use rustc_hir::def::DefKind;
+use rustc_hir::def_id::DefId;
+use rustc_middle::mir::interpret::{AllocId, ConstAllocation, GlobalAlloc, Scalar, alloc_range};
+use rustc_middle::ty::print::with_no_trimmed_paths;
+use rustc_middle::ty::{self, Instance, Ty};
+
+use crate::program::ProgramBuilder;
+
+impl<'tcx> ProgramBuilder<'tcx> {
+    /// The number that a constant scalar is.
+    pub fn scalar_bits(&mut self, scalar: Scalar) -> u128 {
+        match scalar {
+            Scalar::Int(int) => int.to_bits(int.size()),
+            Scalar::Ptr(pointer, _) => {
+                let (provenance, offset) = pointer.into_raw_parts();
+                u128::from(self.allocation_address(provenance.alloc_id()).wrapping_add(offset.bytes()))
+            }
+        }
+    }
+
+    /// The address of what the compiler knows as `id`.
+    pub fn allocation_address(&mut self, id: AllocId) -> u64 {
+        if let Some(&address) = self.allocations.get(&id) {
+            return address;
+        }
+        match self.tcx.global_alloc(id) {
+            GlobalAlloc::Function { instance } => self.function_address(instance),
+            GlobalAlloc::VTable(ty, predicates) => self.vtable(ty, predicates.principal()),
+            GlobalAlloc::Static(def_id) => self.static_address(def_id),
+            // The bytes of a type id are the offset; there is nothing to point to.
+            GlobalAlloc::TypeId { .. } => 0,
+            GlobalAlloc::Memory(allocation) => {
+                let (index, address) = self.reserve(allocation);
+                self.allocations.insert(id, address);
+                self.fill(index, allocation, String::new());
+                address
+            }
+        }
+    }
+
+    /// The address of the vtable of `ty` for a trait.
+    pub fn vtable(&mut self, ty: Ty<'tcx>, principal: Option<ty::PolyExistentialTraitRef<'tcx>>) -> u64 {
+        let principal = principal.map(|principal| self.tcx.instantiate_bound_regions_with_erased(principal));
+        let id = self.tcx.vtable_allocation((ty, principal));
+        self.allocation_address(id)
+    }
+
+    /// The address of a static.
+    pub fn static_address(&mut self, def_id: DefId) -> u64 {
+        if let Some(&address) = self.statics.get(&def_id) {
+            return address;
+        }
+        if self.tcx.is_foreign_item(def_id) || self.has_extern_linkage(def_id) {
+            return self.foreign_static(def_id);
+        }
+        let Ok(allocation) = self.tcx.eval_static_initializer(def_id) else {
+            return 0;
+        };
+        let (index, address) = self.reserve(allocation);
+        self.statics.insert(def_id, address);
+        let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
+        self.fill(index, allocation, name);
+        address
+    }
+
+    fn has_extern_linkage(&self, def_id: DefId) -> bool {
+        matches!(self.tcx.def_kind(def_id), DefKind::Static { .. })
+            && self.tcx.codegen_fn_attrs(def_id).import_linkage.is_some()
+    }
+
+    /// A static of the C library or a weak symbol: all zeros, which is how an absent weak symbol and an empty
+    /// environment look.
+    fn foreign_static(&mut self, def_id: DefId) -> u64 {
+        let ty = self.tcx.type_of(def_id).instantiate_identity().skip_norm_wip();
+        let (size, align) = match self.tcx.layout_of(ty::TypingEnv::fully_monomorphized().as_query_input(ty)) {
+            Ok(layout) if layout.is_sized() => (layout.size.bytes(), layout.align.abi.bytes()),
+            _ => (0, 1),
+        };
+        let (index, address) = self.reserve_global(size, align);
+        self.statics.insert(def_id, address);
+        let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
+        let bytes = vec![0; size as usize];
+        self.set_global(index, Global { address, align, bytes, uninit: Vec::new(), mutable: true, name });
+        address
+    }
+
+    /// The index of a thread-local static.
+    pub fn thread_local(&mut self, def_id: DefId) -> u32 {
+        if let Some(&index) = self.thread_locals.get(&def_id) {
+            return index;
+        }
+        let index = self.program.thread_locals.len() as u32;
+        self.thread_locals.insert(def_id, index);
+        let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
+        self.program.thread_locals.push(ThreadLocal { align: 1, bytes: Vec::new(), uninit: Vec::new(), name });
+        if let Ok(allocation) = self.tcx.eval_static_initializer(def_id) {
+            let (bytes, uninit) = self.contents(allocation);
+            let thread_local = &mut self.program.thread_locals[index as usize];
+            thread_local.align = allocation.inner().align.bytes();
+            thread_local.bytes = bytes;
+            thread_local.uninit = uninit;
+        }
+        index
+    }
+
+    /// The address of a text.
+    pub fn text(&mut self, text: &str) -> u64 {
+        let (index, address) = self.reserve_global(text.len() as u64, 1);
+        let bytes = text.as_bytes().to_vec();
+        let global = Global { address, align: 1, bytes, uninit: Vec::new(), mutable: false, name: String::new() };
+        self.set_global(index, global);
+        address
+    }
+
+    fn reserve(&mut self, allocation: ConstAllocation<'tcx>) -> (usize, u64) {
+        let inner = allocation.inner();
+        self.reserve_global(inner.size().bytes(), inner.align.bytes())
+    }
+
+    fn fill(&mut self, index: usize, allocation: ConstAllocation<'tcx>, name: String) {
+        let (bytes, uninit) = self.contents(allocation);
+        let inner = allocation.inner();
+        let address = self.program.globals[index].address;
+        let mutable = inner.mutability.is_mut();
+        self.set_global(index, Global { address, align: inner.align.bytes(), bytes, uninit, mutable, name });
+    }
+
+    /// The bytes of an allocation with final addresses in the place of pointers, and what is not initialized.
+    fn contents(&mut self, allocation: ConstAllocation<'tcx>) -> (Vec<u8>, Vec<(u32, u32)>) {
+        let inner = allocation.inner();
+        let len = inner.len();
+        let mut bytes = inner.inspect_with_uninit_and_ptr_outside_interpreter(0..len).to_vec();
+        for &(offset, provenance) in inner.provenance().ptrs().iter() {
+            let at = offset.bytes_usize()..offset.bytes_usize() + 8;
+            let mut addend = [0; 8];
+            addend.copy_from_slice(&bytes[at.clone()]);
+            let address = self.allocation_address(provenance.alloc_id()).wrapping_add(u64::from_le_bytes(addend));
+            bytes[at].copy_from_slice(&address.to_le_bytes());
+        }
+        let mut uninit = Vec::new();
+        for chunk in inner.init_mask().range_as_init_chunks(alloc_range(Size::ZERO, Size::from_bytes(len))) {
+            if !chunk.is_init() {
+                let range = chunk.range();
+                uninit.push((range.start.bytes() as u32, range.end.bytes() as u32));
+            }
+        }
+        (bytes, uninit)
+    }
+
+    /// An instance of a function that is not generic.
+    pub fn mono(&self, def_id: DefId) -> Instance<'tcx> {
+        Instance::mono(self.tcx, def_id)
+    }
+}

@@ -1,0 +1,382 @@
+//! Vectors: each operation is done lane by lane.
+
+use dpor_engine::program::{BinOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
+use rustc_middle::mir;
+use rustc_middle::ty::Instance;
+use rustc_middle::ty::layout::TyAndLayout;
+
+use super::Lowering;
+use super::arith::{bin_op, float_op};
+use super::operand::{Atom, Value};
+use super::place::{MemPlace, Spot};
+use crate::repr::{Prim, Repr};
+
+/// A vector in memory.
+#[derive(Clone, Copy)]
+struct Vector<'tcx> {
+    place: MemPlace<'tcx>,
+    lanes: u64,
+    element: TyAndLayout<'tcx>,
+    prim: Prim,
+}
+
+impl<'tcx> Lowering<'_, 'tcx> {
+    pub(super) fn simd_intrinsic(
+        &mut self,
+        name: &str,
+        _instance: Instance<'tcx>,
+        args: &[&mir::Operand<'tcx>],
+        spot: Spot<'tcx>,
+    ) {
+        if self.try_simd(name, args, spot).is_none() {
+            self.unsupported(format!("the vector operation `{name}`"));
+        }
+    }
+
+    fn try_simd(&mut self, name: &str, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        match name {
+            "simd_add" => self.lanewise(mir::BinOp::Add, args, spot),
+            "simd_sub" => self.lanewise(mir::BinOp::Sub, args, spot),
+            "simd_mul" => self.lanewise(mir::BinOp::Mul, args, spot),
+            "simd_div" => self.lanewise(mir::BinOp::Div, args, spot),
+            "simd_rem" => self.lanewise(mir::BinOp::Rem, args, spot),
+            "simd_and" => self.lanewise(mir::BinOp::BitAnd, args, spot),
+            "simd_or" => self.lanewise(mir::BinOp::BitOr, args, spot),
+            "simd_xor" => self.lanewise(mir::BinOp::BitXor, args, spot),
+            "simd_shl" => self.lanewise(mir::BinOp::Shl, args, spot),
+            "simd_shr" => self.lanewise(mir::BinOp::Shr, args, spot),
+            "simd_eq" => self.lane_comparison(mir::BinOp::Eq, args, spot),
+            "simd_ne" => self.lane_comparison(mir::BinOp::Ne, args, spot),
+            "simd_lt" => self.lane_comparison(mir::BinOp::Lt, args, spot),
+            "simd_le" => self.lane_comparison(mir::BinOp::Le, args, spot),
+            "simd_gt" => self.lane_comparison(mir::BinOp::Gt, args, spot),
+            "simd_ge" => self.lane_comparison(mir::BinOp::Ge, args, spot),
+            "simd_saturating_add" => self.saturating_lanes(OverflowOp::Add, args, spot),
+            "simd_saturating_sub" => self.saturating_lanes(OverflowOp::Sub, args, spot),
+            "simd_splat" => self.splat(args, spot),
+            "simd_insert" | "simd_insert_dyn" => self.insert_lane(args, spot),
+            "simd_extract" | "simd_extract_dyn" => self.extract_lane(args, spot),
+            "simd_shuffle" => self.shuffle(args, spot),
+            "simd_cast" | "simd_as" => self.cast_lanes(args, spot),
+            "simd_bitmask" => {
+                self.simd_sign_mask(args[0], spot);
+                Some(())
+            }
+            "simd_select" => self.select_lanes(args, spot),
+            "simd_neg" => self.unary_lanes(UnOp::Neg, args, spot),
+            "simd_bswap" => self.unary_lanes(UnOp::SwapBytes, args, spot),
+            "simd_ctpop" => self.unary_lanes(UnOp::CountOnes, args, spot),
+            "simd_ctlz" => self.unary_lanes(UnOp::LeadingZeros, args, spot),
+            "simd_cttz" => self.unary_lanes(UnOp::TrailingZeros, args, spot),
+            "simd_reduce_add_unordered" => self.reduce(BinOp::Add, args, spot),
+            "simd_reduce_and" => self.reduce(BinOp::And, args, spot),
+            "simd_reduce_or" => self.reduce(BinOp::Or, args, spot),
+            "simd_reduce_xor" => self.reduce(BinOp::Xor, args, spot),
+            "simd_reduce_any" => self.reduce_bool(BinOp::Or, args, spot),
+            "simd_reduce_all" => self.reduce_bool(BinOp::And, args, spot),
+            "simd_reduce_max" => self.reduce_extreme(BinOp::Gt, args, spot),
+            "simd_reduce_min" => self.reduce_extreme(BinOp::Lt, args, spot),
+            _ => None,
+        }
+    }
+
+    fn vector_operand(&mut self, operand: &mir::Operand<'tcx>) -> Option<Vector<'tcx>> {
+        let (value, layout) = self.operand(operand);
+        let place = self.in_memory(value, layout);
+        self.as_vector(place)
+    }
+
+    fn as_vector(&self, place: MemPlace<'tcx>) -> Option<Vector<'tcx>> {
+        let (lanes, element) = self.vector(place.layout)?;
+        match self.repr(element) {
+            Repr::One(prim) if prim.size <= 8 => Some(Vector { place, lanes, element, prim }),
+            _ => None,
+        }
+    }
+
+    /// The vector that the result is, computed in a temporary: operands may be the destination.
+    fn result_vector(&mut self, spot: Spot<'tcx>) -> Option<Vector<'tcx>> {
+        let temporary = self.temporary(spot.layout());
+        self.as_vector(temporary)
+    }
+
+    fn finish_vector(&mut self, vector: Vector<'tcx>, spot: Spot<'tcx>) -> Option<()> {
+        self.store(Value::Memory(vector.place), spot);
+        Some(())
+    }
+
+    fn lane_place(&self, vector: Vector<'tcx>, lane: u64) -> MemPlace<'tcx> {
+        let size = vector.element.size.bytes();
+        MemPlace {
+            addr: vector.place.addr.plus(lane * size),
+            meta: None,
+            layout: vector.element,
+            align: vector.element.align.abi,
+        }
+    }
+
+    fn load_lane(&mut self, vector: Vector<'tcx>, lane: u64) -> Reg {
+        let place = self.lane_place(vector, lane);
+        let dst = self.emit.register();
+        self.load_prim(vector.prim, place.addr, place.align, dst);
+        dst
+    }
+
+    fn store_lane(&mut self, vector: Vector<'tcx>, lane: u64, src: Reg) {
+        let place = self.lane_place(vector, lane);
+        self.store_prim(vector.prim, place.addr, place.align, src);
+    }
+
+    fn binary_lane(&mut self, op: mir::BinOp, prim: Prim, a: Reg, b: Reg, dst: Reg) -> Option<()> {
+        match prim.float_ty() {
+            Some(ty) => {
+                let op = float_op(op)?;
+                self.emit.op(Op::FloatBin { op, ty, dst, a, b });
+            }
+            None => self.bin_into(bin_op(op)?, prim, Atom::Register(a), Atom::Register(b), dst),
+        }
+        Some(())
+    }
+
+    fn each_lane(
+        &mut self,
+        args: &[&mir::Operand<'tcx>],
+        spot: Spot<'tcx>,
+        mut lane_op: impl FnMut(&mut Self, Prim, Reg, Reg, Reg) -> Option<()>,
+    ) -> Option<()> {
+        let (a, b) = (self.vector_operand(args[0])?, self.vector_operand(args[1])?);
+        let result = self.result_vector(spot)?;
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let (x, y) = (self.load_lane(a, lane), self.load_lane(b, lane));
+            let dst = self.emit.register();
+            lane_op(self, a.prim, x, y, dst)?;
+            self.store_lane(result, lane, dst);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn lanewise(&mut self, op: mir::BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        self.each_lane(args, spot, |this, prim, a, b, dst| this.binary_lane(op, prim, a, b, dst))
+    }
+
+    /// All ones for true, zero for false.
+    fn lane_comparison(&mut self, op: mir::BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        self.each_lane(args, spot, |this, prim, a, b, dst| {
+            this.binary_lane(op, prim, a, b, dst)?;
+            this.emit.op(Op::Un { op: UnOp::Neg, ty: IntTy::U64, dst, src: dst });
+            Some(())
+        })
+    }
+
+    fn saturating_lanes(&mut self, op: OverflowOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        self.each_lane(args, spot, |this, prim, a, b, dst| {
+            let result = this.saturate(op, prim, Atom::Register(a), Atom::Register(b));
+            this.emit.mov(dst, result);
+            Some(())
+        })
+    }
+
+    fn unary_lanes(&mut self, op: UnOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let a = self.vector_operand(args[0])?;
+        let result = self.result_vector(spot)?;
+        let ty = a.prim.int_ty().filter(|_| !a.prim.is_float())?;
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let src = self.load_lane(a, lane);
+            let dst = self.emit.register();
+            self.emit.op(Op::Un { op, ty, dst, src });
+            self.store_lane(result, lane, dst);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn splat(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let src = self.operand_register(args[0]);
+        let result = self.result_vector(spot)?;
+        for lane in 0..result.lanes {
+            self.store_lane(result, lane, src);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn insert_lane(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vector = self.vector_operand(args[0])?;
+        let index = self.operand_register(args[1]);
+        let value = self.operand_register(args[2]);
+        let result = self.result_vector(spot)?;
+        self.store_memory(Value::Memory(vector.place), result.place);
+        let base = self.addr_register(result.place.addr);
+        let addr = self.emit.register();
+        self.index(addr, base, index, vector.element.size.bytes());
+        let place = super::place::Addr::register(addr);
+        self.store_prim(vector.prim, place, vector.element.align.abi, value);
+        self.finish_vector(result, spot)
+    }
+
+    fn extract_lane(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vector = self.vector_operand(args[0])?;
+        let index = self.operand_register(args[1]);
+        let base = self.addr_register(vector.place.addr);
+        let addr = self.emit.register();
+        self.index(addr, base, index, vector.element.size.bytes());
+        let dst = self.emit.register();
+        self.load_prim(vector.prim, super::place::Addr::register(addr), vector.element.align.abi, dst);
+        self.store(Value::One(vector.prim, Atom::Register(dst)), spot);
+        Some(())
+    }
+
+    /// Lanes of two vectors in an order that a constant gives.
+    fn shuffle(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let (a, b) = (self.vector_operand(args[0])?, self.vector_operand(args[1])?);
+        let order = self.vector_operand(args[2]);
+        let order = match order {
+            Some(order) => order,
+            None => {
+                let (value, layout) = self.operand(args[2]);
+                let place = self.in_memory(value, layout);
+                let element = layout.field(&self.builder.layouts, 0);
+                let Repr::One(prim) = self.repr(element) else { return None };
+                Vector { place, lanes: super::rvalue::array_len(layout), element, prim }
+            }
+        };
+        let result = self.result_vector(spot)?;
+        // Both operands one after the other in memory: an index selects from either.
+        let size = a.element.size.bytes();
+        let both = self.temporary_bytes(2 * a.lanes * size, size);
+        self.copy_memory(both, a.place.addr, a.lanes * size, a.element.align.abi);
+        self.copy_memory(both.plus(a.lanes * size), b.place.addr, a.lanes * size, a.element.align.abi);
+        let base = self.addr_register(both);
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let index = self.load_lane(order, lane);
+            let addr = self.emit.register();
+            self.index(addr, base, index, size);
+            let value = self.emit.register();
+            self.load_prim(a.prim, super::place::Addr::register(addr), a.element.align.abi, value);
+            self.store_lane(result, lane, value);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn cast_lanes(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let a = self.vector_operand(args[0])?;
+        let result = self.result_vector(spot)?;
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let src = self.load_lane(a, lane);
+            let value = if a.prim.is_float() || result.prim.is_float() {
+                let dst = self.emit.register();
+                self.float_cast(a.prim, src, result.prim, dst);
+                dst
+            } else {
+                self.convert_int(a.prim, src, result.prim)
+            };
+            self.store_lane(result, lane, value);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    /// Bit `i` of the result is the highest bit of lane `i`.
+    pub(super) fn simd_sign_mask(&mut self, operand: &mir::Operand<'tcx>, spot: Spot<'tcx>) {
+        let Some(vector) = self.vector_operand(operand) else {
+            return self.unsupported("a bit mask of this vector type");
+        };
+        let mask = self.emit.register();
+        self.emit.imm(mask, 0);
+        for lane in 0..vector.lanes.min(64) {
+            let mark = self.emit.mark();
+            let value = self.load_lane(vector, lane);
+            let top = 8 * i32::from(vector.prim.size) - 1;
+            let ty = IntTy::U64;
+            self.emit.op(Op::BinImm { op: BinOp::Shr, ty, dst: value, a: value, imm: top });
+            self.emit.op(Op::BinImm { op: BinOp::Shl, ty, dst: value, a: value, imm: lane as i32 });
+            self.emit.op(Op::Bin { op: BinOp::Or, ty, dst: mask, a: mask, b: value });
+            self.emit.release(mark);
+        }
+        self.store_mask(mask, vector.lanes, spot);
+    }
+
+    fn store_mask(&mut self, mask: Reg, lanes: u64, spot: Spot<'tcx>) {
+        match self.repr(spot.layout()) {
+            Repr::One(prim) => self.store(Value::One(prim, Atom::Register(mask)), spot),
+            _ => {
+                let bytes = lanes.div_ceil(8).next_power_of_two().min(8) as u8;
+                let prim = Prim { size: bytes, ..Prim::USIZE };
+                self.store(Value::One(prim, Atom::Register(mask)), spot);
+            }
+        }
+    }
+
+    fn select_lanes(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let mask = self.vector_operand(args[0])?;
+        let (yes, no) = (self.vector_operand(args[1])?, self.vector_operand(args[2])?);
+        let result = self.result_vector(spot)?;
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let cond = self.load_lane(mask, lane);
+            let (a, b) = (self.load_lane(yes, lane), self.load_lane(no, lane));
+            self.emit.op(Op::Select { dst: a, cond, a, b });
+            self.store_lane(result, lane, a);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn reduce(&mut self, op: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vector = self.vector_operand(args[0])?;
+        if vector.prim.is_float() {
+            return None;
+        }
+        let total = self.load_lane(vector, 0);
+        for lane in 1..vector.lanes {
+            let mark = self.emit.mark();
+            let value = self.load_lane(vector, lane);
+            self.bin_into(op, vector.prim, Atom::Register(total), Atom::Register(value), total);
+            self.emit.release(mark);
+        }
+        self.store(Value::One(vector.prim, Atom::Register(total)), spot);
+        Some(())
+    }
+
+    /// Whether any or all lanes are true (all ones).
+    fn reduce_bool(&mut self, op: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vector = self.vector_operand(args[0])?;
+        let total = self.load_lane(vector, 0);
+        for lane in 1..vector.lanes {
+            let mark = self.emit.mark();
+            let value = self.load_lane(vector, lane);
+            self.emit.op(Op::Bin { op, ty: IntTy::U64, dst: total, a: total, b: value });
+            self.emit.release(mark);
+        }
+        self.emit.op(Op::BinImm {
+            op: BinOp::And,
+            ty: IntTy { width: Width::W8, signed: false },
+            dst: total,
+            a: total,
+            imm: 1,
+        });
+        self.store_scalar(total, spot);
+        Some(())
+    }
+
+    fn reduce_extreme(&mut self, better: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vector = self.vector_operand(args[0])?;
+        let ty = vector.prim.int_ty().filter(|_| !vector.prim.is_float())?;
+        let best = self.load_lane(vector, 0);
+        for lane in 1..vector.lanes {
+            let mark = self.emit.mark();
+            let value = self.load_lane(vector, lane);
+            let wins = self.emit.register();
+            self.emit.op(Op::Bin { op: better, ty, dst: wins, a: value, b: best });
+            self.emit.op(Op::Select { dst: best, cond: wins, a: value, b: best });
+            self.emit.release(mark);
+        }
+        self.store(Value::One(vector.prim, Atom::Register(best)), spot);
+        Some(())
+    }
+}

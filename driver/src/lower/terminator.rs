@@ -1,0 +1,334 @@
+//! Terminators: jumps, switches, assertions, drops, the ends of functions.
+
+use dpor_engine::program::{BinOp, Op, Reg, Unwind, Width};
+use rustc_ast::InlineAsmTemplatePiece;
+use rustc_attr_ir::lang_items::LangItem;
+use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
+use rustc_middle::ty::{self, Instance};
+
+use super::operand::{Atom, Value};
+use super::place::Spot;
+use super::{LocalPlace, Lowering};
+use crate::emit::{Emitter, Label};
+use crate::repr::{Prim, Repr};
+
+/// Code that runs rarely.
+pub struct Cold<'tcx> {
+    label: Label,
+    kind: ColdKind<'tcx>,
+}
+
+enum ColdKind<'tcx> {
+    /// An assertion of the compiler failed.
+    Assert { msg: mir::AssertMessage<'tcx>, source_info: mir::SourceInfo, unwind: UnwindAction },
+    /// A panic must not leave this function.
+    Terminate(UnwindTerminateReason),
+}
+
+impl<'tcx> Lowering<'_, 'tcx> {
+    pub(super) fn terminator(&mut self, terminator: &mir::Terminator<'tcx>, next: Option<BasicBlock>) {
+        match &terminator.kind {
+            TerminatorKind::Goto { target, .. } => self.goto(*target, next),
+            TerminatorKind::SwitchInt { discr, targets } => self.switch(discr, targets, next),
+            TerminatorKind::Return => self.return_value(),
+            TerminatorKind::UnwindResume => self.emit.op(Op::Resume),
+            TerminatorKind::UnwindTerminate(reason) => self.terminate(*reason),
+            TerminatorKind::Unreachable => self.unreachable("code that the compiler was told cannot be reached"),
+            TerminatorKind::Drop { place, target, unwind, .. } => {
+                self.drop(*place, *unwind);
+                self.goto(*target, next);
+            }
+            TerminatorKind::Call { func, args, destination, target, unwind, .. } => {
+                self.call(func, args, *destination, *target, *unwind, terminator.source_info);
+                match target {
+                    Some(target) => self.goto(*target, next),
+                    None => self.unreachable("a function that does not return returned"),
+                }
+            }
+            TerminatorKind::TailCall { func, args, .. } => {
+                let destination = mir::Place::return_place();
+                self.call(func, args, destination, None, UnwindAction::Continue, terminator.source_info);
+                self.return_value();
+            }
+            TerminatorKind::Assert { cond, expected, msg, target, unwind } => {
+                self.assert(cond, *expected, msg, *unwind, terminator.source_info);
+                self.goto(*target, next);
+            }
+            TerminatorKind::InlineAsm { template, operands, targets, .. } => {
+                match (is_empty_assembly(template), targets.first()) {
+                    (true, Some(target)) => {
+                        self.empty_assembly(operands);
+                        self.goto(*target, next);
+                    }
+                    _ => self.unsupported("inline assembly"),
+                }
+            }
+            TerminatorKind::Yield { .. } | TerminatorKind::CoroutineDrop => {
+                self.unsupported("a coroutine that was not lowered to a state machine");
+            }
+            TerminatorKind::FalseEdge { real_target, .. } | TerminatorKind::FalseUnwind { real_target, .. } => {
+                self.goto(*real_target, next);
+            }
+        }
+    }
+
+    /// Assembly without instructions, there to hide a value from the optimizer: what goes in comes out.
+    fn empty_assembly(&mut self, operands: &[mir::InlineAsmOperand<'tcx>]) {
+        for operand in operands {
+            if let mir::InlineAsmOperand::InOut { in_value, out_place: Some(place), .. } = operand {
+                let (value, _) = self.operand(in_value);
+                let spot = self.spot(*place);
+                self.store(value, spot);
+            }
+        }
+    }
+
+    fn goto(&mut self, target: BasicBlock, next: Option<BasicBlock>) {
+        if next != Some(target) {
+            self.emit.jump(self.blocks[target]);
+        }
+    }
+
+    fn switch(&mut self, discr: &mir::Operand<'tcx>, targets: &mir::SwitchTargets, next: Option<BasicBlock>) {
+        let (prim, atom) = self.scalar_operand(discr);
+        let src = self.prim_register(prim, atom);
+        let otherwise = targets.otherwise();
+        let Some(ty) = prim.int_ty() else {
+            return self.wide_switch(src, targets, next);
+        };
+        let cases: Vec<_> = targets.iter().collect();
+        match cases[..] {
+            [] => self.goto(otherwise, next),
+            [(0, zero)] if next == Some(otherwise) => self.emit.jump_if_not(src, self.blocks[zero]),
+            [(0, zero)] => {
+                self.emit.jump_if(src, self.blocks[otherwise]);
+                self.goto(zero, next);
+            }
+            [(value, target)] if i32::try_from(value).is_ok() => {
+                self.emit.jump_cmp_imm(BinOp::Eq, ty, src, value as i32, self.blocks[target]);
+                self.goto(otherwise, next);
+            }
+            _ => {
+                let cases = cases.into_iter().map(|(value, target)| (value as u64, self.blocks[target])).collect();
+                self.emit.switch(src, cases, self.blocks[otherwise]);
+            }
+        }
+    }
+
+    /// A switch on a 128-bit number: one comparison after the other.
+    fn wide_switch(&mut self, src: Reg, targets: &mir::SwitchTargets, next: Option<BasicBlock>) {
+        let wide = Prim { size: 16, ..Prim::USIZE };
+        let equal = self.emit.register();
+        for (value, target) in targets.iter() {
+            let value = self.prim_register(wide, Atom::Imm(value));
+            self.emit.op(Op::Bin128 { op: BinOp::Eq, signed: false, dst: equal, a: src, b: value });
+            self.emit.jump_if(equal, self.blocks[target]);
+        }
+        self.goto(targets.otherwise(), next);
+    }
+
+    fn return_value(&mut self) {
+        if let (LocalPlace::Slot(_) | LocalPlace::Pointer(_), true) = (self.locals[mir::RETURN_PLACE], self.results > 0)
+        {
+            let spot = self.spot(mir::Place::return_place());
+            match self.load(spot) {
+                Value::One(prim, atom) => self.atom_into(prim, atom, Reg(0)),
+                Value::Two(a, b, _, first, second) => {
+                    self.atom_into(a, first, Reg(0));
+                    self.atom_into(b, second, Reg(a.registers()));
+                }
+                _ => {}
+            }
+        }
+        self.emit.op(Op::Return);
+    }
+
+    /// What a call does when the callee unwinds.
+    pub(super) fn unwind(&mut self, action: UnwindAction) -> Unwind {
+        match action {
+            UnwindAction::Continue => Unwind::CONTINUE,
+            UnwindAction::Unreachable => Unwind::UNREACHABLE,
+            UnwindAction::Cleanup(block) => Emitter::cleanup(self.blocks[block]),
+            UnwindAction::Terminate(reason) => {
+                let label = self.emit.label();
+                self.cold.push(Cold { label, kind: ColdKind::Terminate(reason) });
+                Emitter::cleanup(label)
+            }
+        }
+    }
+
+    fn terminate(&mut self, reason: UnwindTerminateReason) {
+        self.lang_call(reason.lang_item(), &[], Unwind::UNREACHABLE);
+    }
+
+    /// Calls a function of the standard library that does not return.
+    fn lang_call(&mut self, item: LangItem, args: &[Reg], unwind: Unwind) {
+        let def_id = self.tcx.require_lang_item(item, self.span);
+        let func = self.builder.function(Instance::mono(self.tcx, def_id));
+        let args = self.emit.list(args);
+        let dst = self.emit.register();
+        self.emit.op(Op::Call { func, args, dst, unwind });
+        self.unreachable("a function that does not return returned");
+    }
+
+    fn assert(
+        &mut self,
+        cond: &mir::Operand<'tcx>,
+        expected: bool,
+        msg: &mir::AssertMessage<'tcx>,
+        unwind: UnwindAction,
+        source_info: mir::SourceInfo,
+    ) {
+        if !self.tcx.sess.overflow_checks() && msg.is_optional_overflow_check() {
+            return;
+        }
+        let cond = self.operand_register(cond);
+        let label = self.emit.label();
+        if expected {
+            self.emit.jump_if_not(cond, label);
+        } else {
+            self.emit.jump_if(cond, label);
+        }
+        self.cold.push(Cold { label, kind: ColdKind::Assert { msg: msg.clone(), source_info, unwind } });
+    }
+
+    pub(super) fn cold_code(&mut self) {
+        while let Some(cold) = self.cold.pop() {
+            self.emit.bind(cold.label);
+            let mark = self.emit.mark();
+            match cold.kind {
+                ColdKind::Assert { msg, source_info, unwind } => {
+                    self.set_place(source_info.span);
+                    self.assertion_failed(&msg, source_info, unwind);
+                }
+                ColdKind::Terminate(reason) => self.terminate(reason),
+            }
+            self.release(mark);
+        }
+    }
+
+    fn assertion_failed(&mut self, msg: &mir::AssertMessage<'tcx>, source_info: mir::SourceInfo, unwind: UnwindAction) {
+        let mut args = Vec::new();
+        let item = match msg {
+            AssertKind::BoundsCheck { len, index } => {
+                args.push(self.operand_register(index));
+                args.push(self.operand_register(len));
+                LangItem::PanicBoundsCheck
+            }
+            AssertKind::MisalignedPointerDereference { required, found } => {
+                args.push(self.operand_register(required));
+                args.push(self.operand_register(found));
+                LangItem::PanicMisalignedPointerDereference
+            }
+            AssertKind::InvalidEnumConstruction(source) => {
+                let (prim, atom) = self.scalar_operand(source);
+                let src = self.prim_register(prim, atom);
+                let wide = self.convert_int(prim, src, Prim { size: 16, ..Prim::USIZE });
+                args.extend([wide, Reg(wide.0 + 1)]);
+                LangItem::PanicInvalidEnumConstruction
+            }
+            AssertKind::NullPointerDereference => LangItem::PanicNullPointerDereference,
+            AssertKind::NullReferenceConstructed => LangItem::PanicNullReferenceConstructed,
+            other => other.panic_function(),
+        };
+        args.push(self.caller_location(source_info));
+        let unwind = self.unwind(unwind);
+        self.lang_call(item, &args, unwind);
+    }
+
+    /// The location that `#[track_caller]` functions called here see.
+    pub(super) fn caller_location(&mut self, source_info: mir::SourceInfo) -> Reg {
+        let tcx = self.tcx;
+        let mut here = None;
+        let inherited = self.body.caller_location_span(source_info, self.caller_location.map(Some), tcx, |span| {
+            here = Some(span);
+            None
+        });
+        if let Some(reg) = inherited {
+            return reg;
+        }
+        let span = here.unwrap_or(source_info.span);
+        let layout = self.layout(tcx.caller_location_ty());
+        let value = self.const_value(tcx.span_as_caller_location(span), layout);
+        let (prim, atom) = self.scalar(value, layout);
+        self.prim_register(prim, atom)
+    }
+
+    fn drop(&mut self, place: mir::Place<'tcx>, unwind: UnwindAction) {
+        let ty = self.mono(place.ty(self.body, self.tcx).ty);
+        let glue = Instance::resolve_drop_glue(self.tcx, ty);
+        if matches!(glue.def, ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, None))) {
+            return;
+        }
+        let spot = self.spot(place);
+        let place = match spot {
+            Spot::Memory(place) => place,
+            // A type without bytes that has a destructor.
+            Spot::Nothing(layout) | Spot::Registers(_, _, layout) => self.temporary(layout),
+        };
+        let addr = self.addr_register(place.addr);
+        self.drop_at(ty, glue, addr, place.meta, unwind);
+    }
+
+    /// Runs the destructor of the value at an address.
+    pub(super) fn drop_at(
+        &mut self,
+        ty: ty::Ty<'tcx>,
+        glue: Instance<'tcx>,
+        addr: Reg,
+        meta: Option<Reg>,
+        unwind: UnwindAction,
+    ) {
+        let unwind = self.unwind(unwind);
+        let dst = self.emit.register();
+        if let (ty::Dynamic(..), Some(vtable)) = (ty.kind(), meta) {
+            let ptr = self.emit.register();
+            self.emit.load(Width::W64, 3, ptr, vtable, 0);
+            let nothing = self.emit.label();
+            self.emit.jump_if_not(ptr, nothing);
+            let args = self.emit.list(&[addr]);
+            self.emit.op(Op::CallPtr { ptr, args, dst, unwind });
+            self.emit.bind(nothing);
+            return;
+        }
+        let func = self.builder.function(glue);
+        let args = match meta {
+            Some(meta) => self.emit.list(&[addr, meta]),
+            None => self.emit.list(&[addr]),
+        };
+        self.emit.op(Op::Call { func, args, dst, unwind });
+    }
+
+    /// A value in registers for the result of a call: the registers themselves where the place is in registers.
+    pub(super) fn result_registers(&mut self, spot: &Spot<'tcx>) -> Reg {
+        match super::rvalue::target_register(spot) {
+            Some(reg) => reg,
+            None => {
+                let count = match self.repr(spot.layout()) {
+                    Repr::Zst | Repr::Memory => 1,
+                    repr => repr.registers(),
+                };
+                self.emit.registers(count)
+            }
+        }
+    }
+}
+
+/// Whether a template of assembly has nothing but comments.
+fn is_empty_assembly(template: &[InlineAsmTemplatePiece]) -> bool {
+    let text: String = template
+        .iter()
+        .map(|piece| match piece {
+            InlineAsmTemplatePiece::String(text) => text.as_ref(),
+            InlineAsmTemplatePiece::Placeholder { .. } => "operand",
+        })
+        .collect();
+    let mut rest = text.as_str();
+    let mut code = String::new();
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    code.push_str(rest);
+    code.trim().is_empty()
+}

@@ -1,0 +1,204 @@
+//! Collects a program: functions by the instances they come from, globals, source places, messages.
+//!
+//! Functions are lowered one after the other from a queue; lowering one puts those it mentions into the queue.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use dpor_engine::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
+use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program};
+use rustc_hir::def_id::{CrateNum, DefId, LOCAL_CRATE};
+use rustc_middle::mir::interpret::AllocId;
+use rustc_middle::ty::layout::LayoutCx;
+use rustc_middle::ty::print::with_no_trimmed_paths;
+use rustc_middle::ty::{Instance, TyCtxt};
+use rustc_span::{RemapPathScopeComponents, Span};
+
+use crate::emit::Emitter;
+use crate::repr::layout_cx;
+
+/// The program while it is collected.
+pub struct ProgramBuilder<'tcx> {
+    pub tcx: TyCtxt<'tcx>,
+    pub layouts: LayoutCx<'tcx>,
+    pub program: Program,
+    functions: HashMap<Instance<'tcx>, FuncId>,
+    pub queue: Vec<(FuncId, Instance<'tcx>)>,
+    files: HashMap<String, u32>,
+    places: HashMap<Place, PlaceId>,
+    spans: HashMap<Span, PlaceId>,
+    messages: HashMap<String, u32>,
+    origins: HashMap<CrateNum, Origin>,
+    pub(crate) allocations: HashMap<AllocId, u64>,
+    pub(crate) statics: HashMap<DefId, u64>,
+    pub(crate) thread_locals: HashMap<DefId, u32>,
+    /// Definitions of symbols, by name.
+    pub(crate) symbols: Option<HashMap<String, DefId>>,
+    next_granule: u64,
+}
+
+impl<'tcx> ProgramBuilder<'tcx> {
+    pub fn new(tcx: TyCtxt<'tcx>) -> ProgramBuilder<'tcx> {
+        ProgramBuilder {
+            tcx,
+            layouts: layout_cx(tcx),
+            program: Program { crate_name: tcx.crate_name(LOCAL_CRATE).to_string(), ..Program::default() },
+            functions: HashMap::new(),
+            queue: Vec::new(),
+            files: HashMap::new(),
+            places: HashMap::new(),
+            spans: HashMap::new(),
+            messages: HashMap::new(),
+            origins: HashMap::new(),
+            allocations: HashMap::new(),
+            statics: HashMap::new(),
+            thread_locals: HashMap::new(),
+            symbols: None,
+            next_granule: 1,
+        }
+    }
+
+    /// The function of an instance, queued to be lowered if it is new.
+    pub fn function(&mut self, instance: Instance<'tcx>) -> FuncId {
+        let next = FuncId(self.program.functions.len() as u32);
+        match self.functions.entry(instance) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                entry.insert(next);
+                self.program.functions.push(placeholder());
+                self.queue.push((next, instance));
+                next
+            }
+        }
+    }
+
+    /// The address of the function of an instance.
+    pub fn function_address(&mut self, instance: Instance<'tcx>) -> u64 {
+        code_address(self.function(instance).0)
+    }
+
+    /// The path of an instance, with generic arguments.
+    pub fn function_name(&self, instance: Instance<'tcx>) -> String {
+        with_no_trimmed_paths!(instance.to_string())
+    }
+
+    /// Whose code a definition is.
+    pub fn origin(&mut self, def_id: DefId) -> Origin {
+        let tcx = self.tcx;
+        *self.origins.entry(def_id.krate).or_insert_with(|| {
+            if def_id.krate == LOCAL_CRATE {
+                Origin::User
+            } else if is_std_crate(tcx, def_id.krate) {
+                Origin::Std
+            } else if is_workspace_crate(tcx, def_id.krate) {
+                Origin::User
+            } else {
+                Origin::Dependency
+            }
+        })
+    }
+
+    /// The place of a span; in a macro, the place of its outermost use.
+    pub fn place(&mut self, span: Span) -> PlaceId {
+        if let Some(&place) = self.spans.get(&span) {
+            return place;
+        }
+        let topmost = span.ctxt().outer_expn().expansion_cause().unwrap_or(span);
+        let position = self.tcx.sess.source_map().lookup_char_pos(topmost.lo());
+        let file = position.file.name.display(RemapPathScopeComponents::MACRO).to_string_lossy().into_owned();
+        let file = self.file(file);
+        let place = Place { file, line: position.line as u32, column: position.col_display as u32 + 1 };
+        let next = PlaceId(self.program.places.len() as u32);
+        let id = *self.places.entry(place).or_insert(next);
+        if id == next {
+            self.program.places.push(place);
+        }
+        self.spans.insert(span, id);
+        id
+    }
+
+    fn file(&mut self, name: String) -> u32 {
+        let next = self.program.files.len() as u32;
+        match self.files.entry(name) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                self.program.files.push(entry.key().clone());
+                entry.insert(next);
+                next
+            }
+        }
+    }
+
+    /// The index of a message.
+    pub fn message(&mut self, text: impl Into<String>) -> u32 {
+        let next = self.program.messages.len() as u32;
+        match self.messages.entry(text.into()) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                self.program.messages.push(entry.key().clone());
+                entry.insert(next);
+                next
+            }
+        }
+    }
+
+    /// Reserves an address for a global; [`ProgramBuilder::set_global`] gives it its contents.
+    pub fn reserve_global(&mut self, size: u64, align: u64) -> (usize, u64) {
+        let (offset, next) = place_in_region(self.next_granule, size, align);
+        self.next_granule = next;
+        let address = region_address(GLOBAL_REGION, offset);
+        let empty =
+            Global { address, align, bytes: Vec::new(), uninit: Vec::new(), mutable: false, name: String::new() };
+        self.program.globals.push(empty);
+        (self.program.globals.len() - 1, address)
+    }
+
+    pub fn set_global(&mut self, index: usize, global: Global) {
+        self.program.globals[index] = global;
+    }
+
+    /// Puts the lowered function in its place. One that does not fit the machine ends in an unsupported operation.
+    pub fn set_function(&mut self, id: FuncId, function: Option<Function>, name: &str, span: Span) {
+        let function = function.unwrap_or_else(|| {
+            let place = self.place(span);
+            let mut emitter = Emitter::new(place);
+            let message = self.message(format!("the function `{name}` needs more registers than the machine has"));
+            emitter.op(Op::Unsupported { message });
+            emitter.finish(name.to_owned(), Origin::User, 0, 0, place).unwrap_or_else(placeholder)
+        });
+        self.program.functions[id.0 as usize] = function;
+    }
+}
+
+/// Whether a crate comes with the standard library.
+fn is_std_crate(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
+    let sysroot = tcx.sess.opts.sysroot.path();
+    tcx.used_crate_source(krate).paths().any(|path| path.starts_with(sysroot))
+}
+
+fn is_workspace_crate(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
+    // Crates of a workspace are compiled from relative paths, those of a registry or the sysroot from absolute ones.
+    let span = tcx.def_span(krate.as_def_id());
+    let file = tcx.sess.source_map().lookup_char_pos(span.lo()).file.name.clone();
+    let path = file.display(RemapPathScopeComponents::MACRO).to_string_lossy().into_owned();
+    !path.starts_with('/')
+}
+
+fn placeholder() -> Function {
+    Function {
+        name: String::new(),
+        origin: Origin::Std,
+        quiet: false,
+        registers: 0,
+        params: 0,
+        results: 0,
+        frame_size: 0,
+        slots: Vec::new(),
+        code: Vec::new(),
+        code_places: Vec::new(),
+        lists: Vec::new(),
+        switches: Vec::new(),
+        ranges: Vec::new(),
+        place: PlaceId(0),
+    }
+}

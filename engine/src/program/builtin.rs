@@ -1,0 +1,109 @@
+//! Functions that the machine itself provides: allocation, threads, time, output, and what the C library and the
+//! operating system do for the standard library.
+//!
+//! Arguments come in registers, one each, in the order given; results go to `dst` (and the register after it where there
+//! are two). C functions keep their C meaning, errors in `errno` included.
+
+use serde::{Deserialize, Serialize};
+
+/// A function of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Builtin {
+    // The Rust allocator
+    /// `(size, align) -> ptr`
+    Alloc,
+    /// `(size, align) -> ptr`
+    AllocZeroed,
+    /// `(ptr, size, align)`: size and alignment must be those of the allocation.
+    Dealloc,
+    /// `(ptr, old_size, align, new_size) -> ptr`: always moves.
+    Realloc,
+
+    // The C allocator
+    /// `(size) -> ptr`
+    Malloc,
+    /// `(count, size) -> ptr`
+    Calloc,
+    /// `(ptr, size) -> ptr`
+    CRealloc,
+    /// `(ptr)`: null does nothing.
+    Free,
+    /// `(align, size) -> ptr`
+    AlignedAlloc,
+    /// `(out, align, size) -> i32`
+    PosixMemalign,
+
+    // C strings and memory
+    /// `(ptr, byte, len) -> ptr`
+    Memchr,
+    /// `(ptr, byte, len) -> ptr`
+    Memrchr,
+    /// `(ptr) -> len`
+    Strlen,
+
+    // Threads
+    /// `(out, attr, start, arg) -> i32`: the new thread runs `start(arg)`.
+    PthreadCreate,
+    /// `(thread, out) -> i32`: blocks until the thread has ended.
+    PthreadJoin,
+    /// `(thread) -> i32`
+    PthreadDetach,
+    /// `() -> thread`
+    PthreadSelf,
+    /// `(out, destructor) -> i32`
+    PthreadKeyCreate,
+    /// `(key) -> i32`
+    PthreadKeyDelete,
+    /// `(key, value) -> i32`
+    PthreadSetSpecific,
+    /// `(key) -> value`
+    PthreadGetSpecific,
+    /// `() -> i32`: a hint that other threads should run.
+    SchedYield,
+    /// `()`: a hint that the thread spins.
+    SpinLoop,
+    /// `(request, remaining) -> i32`
+    Nanosleep,
+    /// `(clock, flags, request, remaining) -> i32`
+    ClockNanosleep,
+    /// `(clock, out) -> i32`: time advances with each call, the same in every execution.
+    ClockGettime,
+    /// `(number, arguments...) -> i64`: `futex` (wait, wake), `getrandom`, `gettid`; others are unsupported.
+    Syscall,
+
+    // The process
+    /// `() -> ptr`: the thread's `errno`.
+    ErrnoLocation,
+    /// `(fd, buf, len) -> isize`: standard output and error are captured; other files are unsupported.
+    Write,
+    /// `(fd, iov, count) -> isize`
+    Writev,
+    /// `(buf, len)`: captured standard output.
+    Print,
+    /// `(buf, len)`: captured standard error.
+    Eprint,
+    /// `(name) -> ptr`: the value of an environment variable, or null.
+    Getenv,
+    /// `(name) -> i64`: `sysconf` for the page size and the number of processors.
+    Sysconf,
+    /// `(buf, len, flags) -> isize`: deterministic bytes.
+    Getrandom,
+    /// `() -> (u64, u64)`: the seeds of hash maps.
+    HashSeeds,
+    /// `()`: ends the process abnormally.
+    Abort,
+    /// `(code)`: ends the process.
+    Exit,
+
+    // Panics
+    /// `(message, message_len, file, file_len, line, column)`: the default hook reports a panic.
+    PanicMessage,
+    /// `(exception)`: starts to unwind; does not return.
+    Raise,
+
+    // The dpor crate
+    /// `(n) -> usize`: a choice in `0..n`.
+    Choose,
+    /// `(cond)`: the execution is of no interest where `cond` is 0.
+    Assume,
+}

@@ -1,0 +1,80 @@
+//! Completing a pending action: the answer goes where the thread wants it.
+
+use super::action::{Action, Answer};
+use super::builtins::{futex_result, handle};
+use super::context::Context;
+use super::failure::{Failure, Fault};
+use super::thread::{Pending, Reply, Thread, ThreadId};
+use super::{Vm, threads};
+
+impl Vm {
+    /// Completes the pending action of a thread, which can run on then.
+    pub fn answer(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let Some(pending) = context.thread.pending.take() else { return Ok(()) };
+            complete(context, pending, answer).map_err(|fault| context.failure(*fault))
+        })
+    }
+}
+
+pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Result<(), Box<Fault>> {
+    if pending.action == Action::End {
+        threads::end(context.thread);
+        return Ok(());
+    }
+    let value = match answer {
+        Answer::Value(value) | Answer::Cas { old: value, .. } => value,
+        Answer::Done | Answer::Woken(_) => 0,
+    };
+    match pending.reply {
+        Reply::None => {}
+        Reply::Register(at) => context.set(usize::from(at), value as u64),
+        Reply::Pair(at) => set_pair(context, at, value),
+        Reply::Cas { at, wide } => {
+            let success = matches!(answer, Answer::Cas { success: true, .. });
+            if wide {
+                set_pair(context, at, value);
+            } else {
+                context.set(usize::from(at), value as u64);
+            }
+            context.set(usize::from(at) + if wide { 2 } else { 1 }, u64::from(success));
+        }
+        Reply::Futex(at) => {
+            let result = match answer {
+                Answer::Woken(woken) => futex_result(context, woken)?,
+                _ => 0,
+            };
+            context.set(usize::from(at), result);
+        }
+        Reply::Spawn { at, out, start, arg } => {
+            let child = ThreadId(value as u16);
+            threads::spawn(context, child, start, arg)?;
+            context.space().write_u64(out, handle(child))?;
+            context.set(usize::from(at), 0);
+        }
+        Reply::Join { at, out } => {
+            join(context, pending.action, out)?;
+            context.set(usize::from(at), 0);
+        }
+    }
+    Ok(())
+}
+
+fn set_pair(context: &mut Context, at: u16, value: u128) {
+    context.set(usize::from(at), value as u64);
+    context.set(usize::from(at) + 1, (value >> 64) as u64);
+}
+
+fn join(context: &mut Context, action: Action, out: u64) -> Result<(), Box<Fault>> {
+    let Action::Join { thread } = action else { return Ok(()) };
+    let mut result = 0;
+    if let Some(Some(other)) = context.threads.get_mut(thread.index()) {
+        let other: &mut Thread = other.get_mut();
+        other.joined = true;
+        result = other.result;
+    }
+    if out != 0 {
+        context.space().write_u64(out, result)?;
+    }
+    Ok(())
+}

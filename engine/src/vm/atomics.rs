@@ -1,0 +1,132 @@
+//! Atomic accesses to memory: what they give when all threads see one memory, and whether they may be made at all.
+
+use crate::program::{AtomicWidth, RmwOp};
+
+use super::Vm;
+use super::action::{Action, Answer};
+use super::failure::{Failure, Fault};
+use super::memory::{Access, Space};
+use super::thread::ThreadId;
+
+type Checked<T> = Result<T, Box<Fault>>;
+
+impl Vm {
+    /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. Other actions have no
+    /// effect on memory and give [`Answer::Done`]. The action stays pending.
+    pub fn perform(&mut self, id: ThreadId) -> Result<Answer, Box<Failure>> {
+        let Some(action) = self.pending(id) else { return Ok(Answer::Done) };
+        self.with_thread(id, |context, _| {
+            perform(&mut context.space(), action).map_err(|fault| context.failure(*fault))
+        })
+    }
+
+    /// Checks that the pending atomic access of a thread may be made: the address is valid and aligned.
+    pub fn check_access(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        let Some(action) = self.pending(id) else { return Ok(()) };
+        self.with_thread(id, |context, _| check(&mut context.space(), action).map_err(|fault| context.failure(*fault)))
+    }
+
+    /// The 32-bit word that a thread waits on.
+    pub fn futex_word(&mut self, id: ThreadId, address: u64) -> Result<u32, Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let word = read(&mut context.space(), address, AtomicWidth::W32);
+            word.map(|word| word as u32).map_err(|fault| context.failure(*fault))
+        })
+    }
+}
+
+/// Does an atomic access in memory.
+pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
+    match action {
+        Action::Load { address, width, .. } => Ok(Answer::Value(read(space, address, width)?)),
+        Action::Store { address, width, value, .. } => {
+            write(space, address, width, value)?;
+            Ok(Answer::Done)
+        }
+        Action::Rmw { op, address, width, operand, .. } => {
+            check_writable(space, address, width)?;
+            let old = read(space, address, width)?;
+            write(space, address, width, rmw(op, width, old, operand))?;
+            Ok(Answer::Value(old))
+        }
+        Action::Cas { address, width, expected, new, .. } => {
+            check_writable(space, address, width)?;
+            let old = read(space, address, width)?;
+            let success = old == expected;
+            if success {
+                write(space, address, width, new)?;
+            }
+            Ok(Answer::Cas { old, success })
+        }
+        _ => Ok(Answer::Done),
+    }
+}
+
+fn check(space: &mut Space, action: Action) -> Checked<()> {
+    match action {
+        Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
+            .and_then(|()| space.range(address, u64::from(width.bytes())).map(|_| ())),
+        Action::Store { address, width, .. }
+        | Action::Rmw { address, width, .. }
+        | Action::Cas { address, width, .. } => check_writable(space, address, width),
+        _ => Ok(()),
+    }
+}
+
+fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) -> Checked<()> {
+    space.check_align(address, u64::from(width.bytes()) - 1, access)
+}
+
+fn check_writable(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<()> {
+    check_align(space, address, width, Access::Write)?;
+    space.range_mut(address, u64::from(width.bytes())).map(|_| ())
+}
+
+fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
+    let low = u64::from(width.bytes()) - 1;
+    Ok(u128::from(match width {
+        AtomicWidth::W8 => space.load::<1>(address, low)?,
+        AtomicWidth::W16 => space.load::<2>(address, low)?,
+        AtomicWidth::W32 => space.load::<4>(address, low)?,
+        AtomicWidth::W64 => space.load::<8>(address, low)?,
+        AtomicWidth::W128 => {
+            let (first, second) = (space.load::<8>(address, low)?, space.load::<8>(address.wrapping_add(8), 7)?);
+            return Ok(u128::from(first) | u128::from(second) << 64);
+        }
+    }))
+}
+
+fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
+    let low = u64::from(width.bytes()) - 1;
+    match width {
+        AtomicWidth::W8 => space.store::<1>(address, value as u64, low),
+        AtomicWidth::W16 => space.store::<2>(address, value as u64, low),
+        AtomicWidth::W32 => space.store::<4>(address, value as u64, low),
+        AtomicWidth::W64 => space.store::<8>(address, value as u64, low),
+        AtomicWidth::W128 => {
+            check_align(space, address, width, Access::Write)?;
+            space.write(address, &value.to_le_bytes())
+        }
+    }
+}
+
+/// The new value of a read-modify-write.
+pub fn rmw(op: RmwOp, width: AtomicWidth, old: u128, operand: u128) -> u128 {
+    let bits = 8 * width.bytes();
+    let mask = u128::MAX >> (128 - bits);
+    let signed = |value: u128| (value << (128 - bits)) as i128 >> (128 - bits);
+    let new = match op {
+        RmwOp::Xchg => operand,
+        RmwOp::Add => old.wrapping_add(operand),
+        RmwOp::Sub => old.wrapping_sub(operand),
+        RmwOp::And => old & operand,
+        RmwOp::Nand => !(old & operand),
+        RmwOp::Or => old | operand,
+        RmwOp::Xor => old ^ operand,
+        RmwOp::Max => signed(old).max(signed(operand)) as u128,
+        RmwOp::Min => signed(old).min(signed(operand)) as u128,
+        RmwOp::UMax => old.max(operand),
+        RmwOp::UMin => old.min(operand),
+    };
+    new & mask
+}

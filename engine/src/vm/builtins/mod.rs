@@ -1,0 +1,129 @@
+//! The functions of the machine: see [`Builtin`] for what each does.
+
+mod alloc;
+mod panic;
+mod process;
+mod strings;
+mod sync;
+mod time;
+
+pub use sync::handle;
+
+use crate::program::Builtin;
+
+use super::action::Action;
+use super::code::{Callee, Site, physical};
+use super::context::{Context, Flow};
+use super::failure::Fault;
+use super::memory::AllocKind;
+use super::thread::Reply;
+
+type Checked<T> = Result<T, Box<Fault>>;
+
+/// Numbers of errors, as on Linux.
+mod errno {
+    pub const ESRCH: u64 = 3;
+    pub const EAGAIN: u64 = 11;
+    pub const ENOMEM: u64 = 12;
+    pub const EINVAL: u64 = 22;
+    pub const EDEADLK: u64 = 35;
+    pub const ETIMEDOUT: u64 = 110;
+}
+
+/// Calls the builtin of a site of the active code.
+pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
+    let site = &context.code().sites[site as usize];
+    let Callee::Builtin(builtin) = site.callee else { unreachable!("the site of a builtin") };
+    match builtin {
+        Builtin::Alloc
+        | Builtin::AllocZeroed
+        | Builtin::Dealloc
+        | Builtin::Realloc
+        | Builtin::Malloc
+        | Builtin::Calloc
+        | Builtin::CRealloc
+        | Builtin::Free
+        | Builtin::AlignedAlloc
+        | Builtin::PosixMemalign => alloc::call(context, builtin, site),
+        Builtin::Memchr | Builtin::Memrchr | Builtin::Strlen => strings::call(context, builtin, site),
+        Builtin::PthreadCreate
+        | Builtin::PthreadJoin
+        | Builtin::PthreadDetach
+        | Builtin::PthreadSelf
+        | Builtin::PthreadKeyCreate
+        | Builtin::PthreadKeyDelete
+        | Builtin::PthreadSetSpecific
+        | Builtin::PthreadGetSpecific
+        | Builtin::Syscall => sync::call(context, builtin, site),
+        Builtin::SchedYield | Builtin::SpinLoop => {
+            let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };
+            Ok(context.stop(Action::Yield, reply))
+        }
+        Builtin::Nanosleep | Builtin::ClockNanosleep | Builtin::ClockGettime => time::call(context, builtin, site),
+        Builtin::ErrnoLocation
+        | Builtin::Write
+        | Builtin::Writev
+        | Builtin::Print
+        | Builtin::Eprint
+        | Builtin::Getenv
+        | Builtin::Sysconf
+        | Builtin::Getrandom
+        | Builtin::HashSeeds
+        | Builtin::Abort
+        | Builtin::Exit => process::call(context, builtin, site),
+        Builtin::PanicMessage | Builtin::Raise => panic::call(context, builtin, site),
+        Builtin::Choose => {
+            let [n] = context.args(site);
+            if n == 0 {
+                return Err(Fault::undefined("a choice among nothing"));
+            }
+            Ok(context.stop(Action::Choose { n }, register(site)))
+        }
+        Builtin::Assume => {
+            let [cond] = context.args(site);
+            Ok(context.stop(Action::Assume { holds: cond != 0 }, Reply::None))
+        }
+    }
+}
+
+/// The answer goes to the result of the call.
+fn register(site: &Site) -> Reply {
+    Reply::Register(physical(site.dst) as u16)
+}
+
+impl Context<'_> {
+    /// Gives the result of a builtin.
+    fn give(&mut self, site: &Site, value: u64) -> Checked<Flow> {
+        self.set(physical(site.dst), value);
+        Ok(Flow::Continue)
+    }
+
+    /// The address of the thread's `errno`.
+    pub fn errno_location(&mut self) -> Checked<u64> {
+        if self.thread.errno == 0 {
+            let Some(address) = self.alloc(4, 4, AllocKind::ThreadLocal)? else {
+                return Err(Fault::limit("no memory for errno"));
+            };
+            self.space().write(address, &[0; 4])?;
+            self.thread.errno = address;
+        }
+        Ok(self.thread.errno)
+    }
+
+    /// Sets the thread's `errno`.
+    pub fn set_errno(&mut self, error: u64) -> Checked<()> {
+        let address = self.errno_location()?;
+        self.space().write(address, &(error as u32).to_le_bytes())
+    }
+}
+
+/// How a wait for a futex ended: the result of the call, and `errno`.
+pub fn futex_result(context: &mut Context, woken: super::Woken) -> Checked<u64> {
+    let error = match woken {
+        super::Woken::Wake => return Ok(0),
+        super::Woken::Changed => errno::EAGAIN,
+        super::Woken::Timeout => errno::ETIMEDOUT,
+    };
+    context.set_errno(error)?;
+    Ok(u64::MAX)
+}

@@ -1,0 +1,150 @@
+//! The process: output, environment, randomness, the end.
+
+use crate::program::Builtin;
+use crate::verdict::ErrorKind;
+use crate::vm::action::Stop;
+use crate::vm::code::{Site, physical};
+use crate::vm::context::{Context, Flow};
+use crate::vm::failure::Fault;
+use crate::vm::memory::AllocKind;
+use crate::vm::world::Stream;
+
+use super::Checked;
+
+const SC_PAGESIZE: u64 = 30;
+const SC_NPROCESSORS_CONF: u64 = 83;
+const SC_NPROCESSORS_ONLN: u64 = 84;
+const PAGE_SIZE: u64 = 4096;
+
+/// The seeds of hash maps.
+const HASH_SEEDS: (u64, u64) = (0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344);
+
+pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    match builtin {
+        Builtin::ErrnoLocation => {
+            let address = context.errno_location()?;
+            context.give(site, address)
+        }
+        Builtin::Write => {
+            let [fd, buf, len] = context.args(site);
+            write(context, stream(fd)?, buf, len)?;
+            context.give(site, len)
+        }
+        Builtin::Writev => {
+            let [fd, vectors, count] = context.args(site);
+            let written = write_vectors(context, stream(fd)?, vectors, count)?;
+            context.give(site, written)
+        }
+        Builtin::Print | Builtin::Eprint => {
+            let [buf, len] = context.args(site);
+            let stream = if builtin == Builtin::Print { Stream::Stdout } else { Stream::Stderr };
+            write(context, stream, buf, len)?;
+            Ok(Flow::Continue)
+        }
+        Builtin::Getenv => {
+            let [name] = context.args(site);
+            let value = getenv(context, name)?;
+            context.give(site, value)
+        }
+        Builtin::Sysconf => {
+            let [name] = context.args(site);
+            let value = match name & 0xffff_ffff {
+                SC_PAGESIZE => PAGE_SIZE,
+                SC_NPROCESSORS_CONF | SC_NPROCESSORS_ONLN => context.options.processors,
+                _ => u64::MAX,
+            };
+            context.give(site, value)
+        }
+        Builtin::Getrandom => {
+            let [buf, len] = context.args(site);
+            fill_random(context, buf, len)?;
+            context.give(site, len)
+        }
+        Builtin::HashSeeds => {
+            context.set(physical(site.dst), HASH_SEEDS.0);
+            context.set(physical(site.dst + 1), HASH_SEEDS.1);
+            Ok(Flow::Continue)
+        }
+        Builtin::Abort => Err(abort(context)),
+        _ => {
+            let [code] = context.args(site);
+            Ok(Flow::Stop(Stop::Exit(code as u32 as i32)))
+        }
+    }
+}
+
+#[cold]
+fn abort(context: &Context) -> Box<Fault> {
+    let fault = Fault::new(ErrorKind::Abort, "the program aborts");
+    match &context.thread.panic {
+        Some(panic) => fault.note(format!("the last panic of the thread: {}", panic.message), None, None),
+        None => fault,
+    }
+}
+
+fn stream(fd: u64) -> Checked<Stream> {
+    match fd as u32 {
+        1 => Ok(Stream::Stdout),
+        2 => Ok(Stream::Stderr),
+        fd => Err(Fault::unsupported(format!("writing to file descriptor {fd}"))),
+    }
+}
+
+fn write(context: &mut Context, stream: Stream, address: u64, len: u64) -> Checked<()> {
+    let bytes = context.space().read_vec(address, len)?;
+    context.world.get_mut().output.write(stream, &bytes);
+    Ok(())
+}
+
+fn write_vectors(context: &mut Context, stream: Stream, vectors: u64, count: u64) -> Checked<u64> {
+    let mut written = 0;
+    for index in 0..count {
+        let vector = vectors.wrapping_add(16 * index);
+        let (base, len) = {
+            let mut space = context.space();
+            (space.read_u64(vector)?, space.read_u64(vector.wrapping_add(8))?)
+        };
+        write(context, stream, base, len)?;
+        written += len;
+    }
+    Ok(written)
+}
+
+/// The address of the value of a variable, or null.
+fn getenv(context: &mut Context, name: u64) -> Checked<u64> {
+    let name = context.space().read_c_string(name)?;
+    let key = (context.thread.id, name);
+    if let Some(address) = context.world.get().env.get(&key) {
+        return Ok(*address);
+    }
+    let Some(value) = std::str::from_utf8(&key.1).ok().and_then(|name| context.options.env.get(name)) else {
+        return Ok(0);
+    };
+    let bytes = [value.as_bytes(), &[0]].concat();
+    let Some(address) = context.alloc(bytes.len() as u64, 1, AllocKind::ThreadLocal)? else { return Ok(0) };
+    context.space().write(address, &bytes)?;
+    context.world.get_mut().env.insert(key, address);
+    Ok(address)
+}
+
+/// Fills memory with numbers that look random and are the same in every run.
+pub fn fill_random(context: &mut Context, address: u64, len: u64) -> Checked<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    let mut state = u64::from(context.thread.id.0) << 48 | context.thread.randoms;
+    context.thread.randoms += 1;
+    // The range is checked before its length is believed.
+    let len = context.space().range_mut(address, len)?.0.len();
+    let bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| next_random(&mut state).to_le_bytes()).take(len).collect();
+    context.space().write(address, &bytes)
+}
+
+/// SplitMix64.
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut word = *state;
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}

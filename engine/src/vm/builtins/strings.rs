@@ -1,0 +1,31 @@
+//! Searching bytes.
+
+use crate::program::Builtin;
+use crate::vm::code::Site;
+use crate::vm::context::{Context, Flow};
+
+use super::Checked;
+
+pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    let [address, byte, len] = context.args(site);
+    let mut space = context.space();
+    let found = match builtin {
+        Builtin::Strlen => {
+            let len = space.read_c_string(address)?.len() as u64;
+            return context.give(site, len);
+        }
+        Builtin::Memchr => {
+            // Bytes after the one that is found need not be there.
+            let mut found = None;
+            for offset in 0..len {
+                if space.load::<1>(address.wrapping_add(offset), 0)? == byte & 0xff {
+                    found = Some(offset);
+                    break;
+                }
+            }
+            found
+        }
+        _ => space.read_vec(address, len)?.iter().rposition(|found| *found == byte as u8).map(|at| at as u64),
+    };
+    context.give(site, found.map_or(0, |offset| address + offset))
+}

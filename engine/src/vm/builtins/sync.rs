@@ -1,0 +1,153 @@
+//! Threads: creation, joining, thread-specific data, futexes.
+
+use crate::program::Builtin;
+use crate::vm::action::Action;
+use crate::vm::code::{Site, physical};
+use crate::vm::context::{Context, Flow};
+use crate::vm::failure::Fault;
+use crate::vm::interp::pointed_to;
+use crate::vm::thread::{Reply, ThreadId};
+use crate::vm::threads;
+use crate::vm::world::Key;
+
+use super::{Checked, errno, process, register, time};
+
+const SYS_GETTID: u64 = 186;
+const SYS_FUTEX: u64 = 202;
+const SYS_GETRANDOM: u64 = 318;
+
+const FUTEX_WAIT: u64 = 0;
+const FUTEX_WAKE: u64 = 1;
+const FUTEX_WAIT_BITSET: u64 = 9;
+const FUTEX_WAKE_BITSET: u64 = 10;
+const FUTEX_PRIVATE: u64 = 128;
+const FUTEX_CLOCK_REALTIME: u64 = 256;
+
+pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    match builtin {
+        Builtin::PthreadCreate => create(context, site),
+        Builtin::PthreadJoin => join(context, site),
+        Builtin::PthreadDetach => detach(context, site),
+        Builtin::PthreadSelf => context.give(site, handle(context.thread.id)),
+        Builtin::PthreadKeyCreate => {
+            let [out, destructor] = context.args(site);
+            let keys = &mut context.world.get_mut().keys;
+            // Key 0 is left out: C allows it, but nobody expects it.
+            if keys.is_empty() {
+                keys.push(None);
+            }
+            keys.push(Some(Key { destructor }));
+            let key = (keys.len() - 1) as u32;
+            context.space().write(out, &key.to_le_bytes())?;
+            context.give(site, 0)
+        }
+        Builtin::PthreadKeyDelete => {
+            let [key] = context.args(site);
+            if let Some(key) = context.world.get_mut().keys.get_mut(key as usize) {
+                *key = None;
+            }
+            context.give(site, 0)
+        }
+        Builtin::PthreadSetSpecific => {
+            let [key, value] = context.args(site);
+            if !matches!(context.world.get().keys.get(key as usize), Some(Some(_))) {
+                return context.give(site, errno::EINVAL);
+            }
+            let specifics = &mut context.thread.specifics;
+            if specifics.len() <= key as usize {
+                specifics.resize(key as usize + 1, 0);
+            }
+            specifics[key as usize] = value;
+            context.give(site, 0)
+        }
+        Builtin::PthreadGetSpecific => {
+            let [key] = context.args(site);
+            let value = context.thread.specifics.get(key as usize).copied().unwrap_or(0);
+            context.give(site, value)
+        }
+        _ => syscall(context, site),
+    }
+}
+
+/// What C calls the thread.
+pub fn handle(id: ThreadId) -> u64 {
+    u64::from(id.0) + 1
+}
+
+fn thread_of(handle: u64) -> Option<ThreadId> {
+    Some(ThreadId(u16::try_from(handle.checked_sub(1)?).ok()?))
+}
+
+fn create(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [out, _attributes, start, arg] = context.args(site);
+    if !threads::can_spawn(context) {
+        return context.give(site, errno::EAGAIN);
+    }
+    pointed_to(context.image, start, 1)?;
+    Ok(context.stop(Action::Spawn, Reply::Spawn { at: physical(site.dst) as u16, out, start, arg }))
+}
+
+fn join(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [thread, out] = context.args(site);
+    let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
+    if id == context.thread.id {
+        return context.give(site, errno::EDEADLK);
+    }
+    match context.other(id) {
+        None => context.give(site, errno::ESRCH),
+        Some(other) if other.detached || other.joined => context.give(site, errno::EINVAL),
+        Some(_) => Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out })),
+    }
+}
+
+fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [thread] = context.args(site);
+    let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
+    if id == context.thread.id {
+        context.thread.detached = true;
+        return context.give(site, 0);
+    }
+    let Some(Some(other)) = context.threads.get_mut(id.index()) else { return context.give(site, errno::ESRCH) };
+    other.get_mut().detached = true;
+    context.give(site, 0)
+}
+
+fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [number, a, b, c, ..] = context.args::<7>(site);
+    match number {
+        SYS_FUTEX => futex(context, site),
+        SYS_GETTID => {
+            let id = handle(context.thread.id);
+            context.give(site, id)
+        }
+        SYS_GETRANDOM => {
+            process::fill_random(context, a, b)?;
+            let _ = c;
+            context.give(site, b)
+        }
+        _ => Err(Fault::unsupported(format!("system call {number}"))),
+    }
+}
+
+fn futex(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [_, address, op, value, timeout, _, bits] = context.args::<7>(site);
+    let realtime = op & FUTEX_CLOCK_REALTIME != 0;
+    match op & !(FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME) & 0xffff_ffff {
+        op @ (FUTEX_WAIT | FUTEX_WAIT_BITSET) => {
+            let absolute = op == FUTEX_WAIT_BITSET;
+            let Ok(timeout) = time::futex_timeout(context, timeout, absolute, realtime)? else {
+                context.set_errno(errno::EINVAL)?;
+                return context.give(site, u64::MAX);
+            };
+            let bitset = if absolute { bits as u32 } else { u32::MAX };
+            let action = Action::FutexWait { address, expected: value as u32, bitset, timeout };
+            Ok(context.stop(action, Reply::Futex(physical(site.dst) as u16)))
+        }
+        op @ (FUTEX_WAKE | FUTEX_WAKE_BITSET) => {
+            let bitset = if op == FUTEX_WAKE_BITSET { bits as u32 } else { u32::MAX };
+            let count = value as u32;
+            Ok(context.stop(Action::FutexWake { address, count, bitset }, register(site)))
+        }
+        op => Err(Fault::unsupported(format!("futex operation {op}"))),
+    }
+}

@@ -1,0 +1,169 @@
+//! The whole machine from the side of the thread that runs: what slow instructions and builtins work on.
+
+use crate::program::{FuncId, PlaceId};
+
+use super::code::{Code, Inst, Site};
+use super::cow::Cow;
+use super::failure::{Failure, Fault, StackFrame};
+use super::frame::{Frame, FrameKind};
+use super::image::Image;
+use super::interp;
+use super::memory::{AllocError, AllocKind, Heap, Space};
+use super::thread::{Thread, ThreadId};
+use super::world::World;
+use super::{RunOptions, Stop};
+
+/// What an instruction of the machine leads to.
+pub enum Flow {
+    /// The thread goes on.
+    Continue,
+    /// The thread stops.
+    Stop(Stop),
+}
+
+/// The machine, and the thread that runs.
+pub struct Context<'a> {
+    pub thread: &'a mut Thread,
+    pub threads: &'a mut Vec<Option<Cow<Thread>>>,
+    pub heap: &'a mut Heap,
+    pub world: &'a mut Cow<World>,
+    pub image: &'a Image,
+    pub options: &'a RunOptions,
+}
+
+impl<'a> Context<'a> {
+    /// Memory, as the thread sees it.
+    pub fn space(&mut self) -> Space<'_> {
+        Space {
+            thread: self.thread.id,
+            stack: &mut self.thread.stack,
+            heap: self.heap,
+            threads: self.threads,
+            globals: &self.image.globals,
+            program: &self.image.program,
+        }
+    }
+
+    /// The frame that is active. There is one.
+    pub fn frame(&self) -> &Frame {
+        self.thread.frames.last().expect("a running thread has a frame")
+    }
+
+    /// The code that is active.
+    pub fn code(&self) -> &'a Code {
+        self.image.code(self.frame().func)
+    }
+
+    /// The instruction that is active.
+    pub fn inst(&self) -> Inst {
+        self.code().insts[self.frame().pc as usize - 1]
+    }
+
+    /// A register of the active frame, by its place in the window.
+    pub fn get(&self, place: usize) -> u64 {
+        self.thread.registers[self.frame().base as usize + place]
+    }
+
+    /// Writes a register of the active frame.
+    pub fn set(&mut self, place: usize, value: u64) {
+        let base = self.frame().base as usize;
+        self.thread.registers[base + place] = value;
+    }
+
+    /// The arguments of a call.
+    pub fn args<const N: usize>(&self, site: &Site) -> [u64; N] {
+        std::array::from_fn(|index| site.args.get(index).map_or(0, |place| self.get(usize::from(*place))))
+    }
+
+    /// Where the user's code is: for the record of who allocates and frees.
+    pub fn place(&self) -> PlaceId {
+        let user = self.thread.frames.last().map_or(0, |frame| frame.user);
+        match self.thread.frames.get(user as usize) {
+            Some(frame) => place_of(self.image, frame),
+            None => self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place),
+        }
+    }
+
+    /// Allocates for the thread. `None`: there is no memory of that size.
+    pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Result<Option<u64>, Box<Fault>> {
+        let place = self.place();
+        match self.heap.alloc(self.thread.id, size, align, kind, place) {
+            Ok(alloc) => Ok(Some(alloc.base)),
+            Err(AllocError::TooLarge) => Ok(None),
+            Err(AllocError::Exhausted) => Err(Fault::limit("the thread has made too many allocations")),
+        }
+    }
+
+    /// Calls a function.
+    pub fn call(&mut self, func: FuncId, args: &[u64], kind: FrameKind) -> Result<(), Box<Fault>> {
+        push_call(self.image, self.thread, func, args, kind)
+    }
+
+    /// Leaves the active frame: its memory goes.
+    pub fn pop_frame(&mut self) -> Option<Frame> {
+        let place = self.place();
+        let frame = self.thread.frames.pop()?;
+        if frame.memory {
+            self.thread.stack.pop();
+        }
+        if frame.big_slots {
+            let depth = self.thread.frames.len() as u32;
+            while let Some(slot) = self.thread.big_slots.pop_if(|slot| slot.depth >= depth) {
+                self.heap.free(slot.address, self.thread.id, place);
+            }
+        }
+        Some(frame)
+    }
+
+    /// The failure of the running thread.
+    pub fn failure(&self, fault: Fault) -> Box<Failure> {
+        Failure::new(fault, &self.image.program, self.thread.id, stack_trace(self.image, self.thread))
+    }
+
+    /// The thread with that number, if there is one.
+    pub fn other(&self, id: ThreadId) -> Option<&Thread> {
+        self.threads.get(id.index())?.as_ref().map(Cow::get)
+    }
+}
+
+/// Pushes a frame for a call that the machine itself makes.
+pub fn push_call(
+    image: &Image,
+    thread: &mut Thread,
+    func: FuncId,
+    args: &[u64],
+    kind: FrameKind,
+) -> Result<(), Box<Fault>> {
+    let callee = image.code(func);
+    if usize::from(callee.params) != args.len() {
+        return Err(interp::wrong_arguments(image, func, args.len()));
+    }
+    let base = thread.frames.last().map_or(0, |frame| frame.base + frame.registers);
+    interp::reserve(&mut thread.registers, base, callee.registers);
+    let first = base as usize + usize::from(callee.results);
+    thread.registers[first..first + args.len()].copy_from_slice(args);
+    interp::push(&mut thread.frames, &mut thread.stack, callee, base, 0, kind)
+}
+
+/// The place of the active instruction of a frame.
+pub fn place_of(image: &Image, frame: &Frame) -> PlaceId {
+    let code = image.code(frame.func);
+    let pc = (frame.pc as usize).saturating_sub(1);
+    code.places.get(pc).copied().unwrap_or(image.program.function(frame.func).place)
+}
+
+/// The active functions of a thread, the innermost first.
+pub fn stack_trace(image: &Image, thread: &Thread) -> Vec<StackFrame> {
+    /// More frames than this at each end are left out.
+    const MAX_SHOWN: usize = 100;
+    let count = thread.frames.len();
+    let shown = |(index, _): &(usize, &Frame)| *index < MAX_SHOWN || *index + MAX_SHOWN >= count;
+    let frames = thread.frames.iter().rev().enumerate().filter(shown);
+    frames.map(|(_, frame)| stack_frame(image, frame.func, place_of(image, frame))).collect()
+}
+
+/// A function at a place, for people.
+pub fn stack_frame(image: &Image, func: FuncId, place: PlaceId) -> StackFrame {
+    let function = image.program.function(func);
+    StackFrame { function: function.name.clone(), origin: function.origin, location: image.program.location(place) }
+}

@@ -1,0 +1,146 @@
+//! What went wrong in a run, and where.
+//!
+//! Deep inside the machine an error is a [`Fault`]: what, and notes that refer to places of the program. The thread that
+//! ran into it turns it into a [`Failure`]: the fault with the names of threads, files and lines, and a stack trace. A
+//! failure stands alone: it can be shown without the program.
+
+use crate::program::{Origin, PlaceId, Program};
+use crate::verdict::{ErrorKind, Location, Outcome};
+
+use super::thread::ThreadId;
+
+/// Why a run did not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureKind {
+    /// The program has an error.
+    Error(ErrorKind),
+    /// The program needs something that the machine does not have.
+    Unsupported,
+    /// A limit of the run was reached.
+    Limit,
+}
+
+impl FailureKind {
+    /// The outcome of a run that ends so.
+    pub fn outcome(self) -> Outcome {
+        match self {
+            FailureKind::Error(_) => Outcome::Failed,
+            FailureKind::Unsupported => Outcome::Unsupported,
+            FailureKind::Limit => Outcome::Incomplete,
+        }
+    }
+}
+
+impl From<ErrorKind> for FailureKind {
+    fn from(kind: ErrorKind) -> FailureKind {
+        FailureKind::Error(kind)
+    }
+}
+
+/// A failure of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+    /// Where: the innermost place in the user's code, or the innermost place at all.
+    pub location: Option<Location>,
+    /// The functions that were active, the innermost first.
+    pub stack: Vec<StackFrame>,
+    /// In which thread.
+    pub thread: ThreadId,
+    /// What led to it.
+    pub notes: Vec<Note>,
+}
+
+/// An active function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    pub function: String,
+    pub origin: Origin,
+    pub location: Location,
+}
+
+/// Something that explains a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub message: String,
+    pub location: Option<Location>,
+    pub thread: Option<ThreadId>,
+}
+
+/// An error inside the machine, before it is known who ran into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FailureKind,
+    pub message: String,
+    pub notes: Vec<FaultNote>,
+}
+
+/// A note of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultNote {
+    pub message: String,
+    pub place: Option<PlaceId>,
+    pub thread: Option<ThreadId>,
+}
+
+impl Fault {
+    /// A fault without notes.
+    #[cold]
+    pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Box<Fault> {
+        Box::new(Fault { kind: kind.into(), message: message.into(), notes: Vec::new() })
+    }
+
+    /// Undefined behaviour that has no kind of its own.
+    #[cold]
+    pub fn undefined(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(ErrorKind::UndefinedBehavior, message)
+    }
+
+    /// Something the machine does not have.
+    #[cold]
+    pub fn unsupported(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(FailureKind::Unsupported, message)
+    }
+
+    /// A limit of the machine or of the run.
+    #[cold]
+    pub fn limit(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(FailureKind::Limit, message)
+    }
+
+    /// The same with one more note.
+    #[must_use]
+    pub fn note(
+        mut self: Box<Fault>,
+        message: impl Into<String>,
+        place: Option<PlaceId>,
+        thread: Option<ThreadId>,
+    ) -> Box<Fault> {
+        self.notes.push(FaultNote { message: message.into(), place, thread });
+        self
+    }
+}
+
+impl Failure {
+    /// The failure that `fault` is for a thread with this stack.
+    pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
+        let location = innermost(&stack);
+        let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
+        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes })
+    }
+}
+
+/// The innermost place in the user's code, or the innermost at all.
+pub(super) fn innermost(stack: &[StackFrame]) -> Option<Location> {
+    let frame = stack.iter().find(|frame| frame.origin == Origin::User).or(stack.first())?;
+    Some(frame.location.clone())
+}
+
+impl FaultNote {
+    fn resolve(self, program: &Program) -> Note {
+        let location =
+            self.place.and_then(|place| program.places.get(place.0 as usize).map(|_| program.location(place)));
+        Note { message: self.message, location, thread: self.thread }
+    }
+}

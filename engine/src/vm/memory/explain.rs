@@ -1,0 +1,248 @@
+//! Why an access may not be made: from an address to an error kind, a sentence, and notes.
+
+use crate::program::PlaceId;
+use crate::program::address::{CODE_REGION, GRANULE_BITS, REGION_BITS, STACK_BIT};
+use crate::verdict::ErrorKind;
+use crate::vm::failure::Fault;
+use crate::vm::thread::ThreadId;
+
+use super::alloc::{Alloc, Freed};
+use super::heap::Found;
+use super::space::{Space, stack_thread};
+use super::stack::{MemFrame, Stack};
+
+/// Addresses below this are null pointers with an offset.
+const NULL_PAGE: u64 = 4096;
+/// How far behind an allocation an address still counts as past its end, in granules.
+const NEAR: u64 = 2;
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+impl Access {
+    fn noun(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+        }
+    }
+}
+
+fn bytes(len: u64) -> String {
+    if len == 1 { "1 byte".to_owned() } else { format!("{len} bytes") }
+}
+
+/// An address that lacks the alignment. A null pointer is the greater error.
+#[cold]
+pub fn misaligned(space: &Space, address: u64, align: u64, access: Access) -> Box<Fault> {
+    if address < NULL_PAGE {
+        return null(address, access);
+    }
+    let fault = Fault::new(
+        ErrorKind::Misaligned,
+        format!("{} at {address:#x}, which is not a multiple of {align}", access.noun()),
+    );
+    match space.heap.look(address, space.globals) {
+        Found::Live(alloc) if address & STACK_BIT == 0 => note_alloc(fault, alloc),
+        _ => fault,
+    }
+}
+
+fn null(address: u64, access: Access) -> Box<Fault> {
+    let message = match address {
+        0 => format!("{} through a null pointer", access.noun()),
+        _ => format!("{} at address {address:#x}, which is no memory: a null or dangling pointer", access.noun()),
+    };
+    Fault::new(ErrorKind::NullPointer, message)
+}
+
+/// A range that may not be accessed.
+#[cold]
+#[inline(never)]
+pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
+    if address < NULL_PAGE {
+        return null(address, access);
+    }
+    if address & STACK_BIT != 0 && address >> (REGION_BITS + 11) == 0 {
+        return stack_access(space, address, len, access);
+    }
+    let what = format!("{} of {}", access.noun(), bytes(len));
+    match space.heap.look(address, space.globals) {
+        Found::Live(alloc) if alloc.range(address, len).is_some() => {
+            Fault::undefined(format!("{what} to memory that is constant"))
+        }
+        Found::Live(alloc) => out_of_bounds(&what, alloc, address),
+        Found::Freed(freed) => used_after_free(&what, &freed),
+        Found::Forgotten => Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed long ago")),
+        Found::Nothing => nothing(space, &what, address),
+    }
+}
+
+fn nothing(space: &Space, what: &str, address: u64) -> Box<Fault> {
+    for back in 1..=NEAR {
+        let before = address.wrapping_sub(back << GRANULE_BITS);
+        match space.heap.look(before, space.globals) {
+            Found::Live(alloc) => return out_of_bounds(what, alloc, address),
+            Found::Freed(freed) => return used_after_free(what, &freed),
+            Found::Forgotten | Found::Nothing => {}
+        }
+    }
+    if address >> REGION_BITS == CODE_REGION {
+        return Fault::undefined(format!("{what} at {address:#x}, which is the address of a function"));
+    }
+    Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is"))
+}
+
+fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
+    let kind = alloc.kind.describe();
+    let size = bytes(alloc.size);
+    let message = if address < alloc.base {
+        format!("{what}, {} before a {kind} of {size}", bytes(alloc.base - address))
+    } else {
+        format!("{what} at offset {} of a {kind} of {size}", address - alloc.base)
+    };
+    note_alloc(Fault::new(ErrorKind::OutOfBounds, message), alloc)
+}
+
+fn note_alloc(fault: Box<Fault>, alloc: &Alloc) -> Box<Fault> {
+    if alloc.kind.is_heap() { note_place(fault, "allocated here", alloc.place, alloc.thread) } else { fault }
+}
+
+fn note_place(fault: Box<Fault>, message: &str, place: PlaceId, thread: ThreadId) -> Box<Fault> {
+    fault.note(message, Some(place), Some(thread))
+}
+
+fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
+    let fault = if freed.kind.is_heap() {
+        note_place(fault, "allocated here", freed.allocated_at, freed.allocated_by)
+    } else {
+        fault
+    };
+    note_place(fault, "freed here", freed.freed_at, freed.freed_by)
+}
+
+fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
+    let message = format!("{what} in a {} of {} that was freed", freed.kind.describe(), bytes(u64::from(freed.size)));
+    note_freed(Fault::new(ErrorKind::UseAfterFree, message), freed)
+}
+
+fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
+    let what = format!("{} of {}", access.noun(), bytes(len));
+    let Some(stack) = stack_of(space, address) else {
+        return Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is"));
+    };
+    let Some(frame) = stack.frame(address) else {
+        return match stack.was_used(address) {
+            true => Fault::new(
+                ErrorKind::UseAfterFree,
+                format!("{what} in a local variable of a function that has returned"),
+            ),
+            false => Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is")),
+        };
+    };
+    let function = space.program.function(frame.func);
+    let offset = MemFrame::offset(address);
+    let dead = stack.first_dead(address, len).map_or(frame.size(), |dead| offset + dead as u32);
+    let covers = |at: u32| function.slots.iter().find(|slot| slot_range(slot).contains(&at));
+    match (covers(offset), covers(dead)) {
+        (Some(slot), Some(other)) if slot.offset == other.offset => Fault::new(
+            ErrorKind::UseAfterFree,
+            format!("{what} in {} of `{}`, which is out of scope", variable(&slot.name), function.name),
+        ),
+        (Some(slot), _) => Fault::new(
+            ErrorKind::OutOfBounds,
+            format!(
+                "{what} at offset {} of {} of `{}`, which has {}",
+                offset - u32::from(slot.offset),
+                variable(&slot.name),
+                function.name,
+                bytes(u64::from(slot.size))
+            ),
+        ),
+        (None, _) => {
+            Fault::new(ErrorKind::OutOfBounds, format!("{what} beside the local variables of `{}`", function.name))
+        }
+    }
+}
+
+fn slot_range(slot: &crate::program::Slot) -> std::ops::Range<u32> {
+    u32::from(slot.offset)..u32::from(slot.offset) + u32::from(slot.size)
+}
+
+fn variable(name: &str) -> String {
+    if name.is_empty() { "a temporary".to_owned() } else { format!("the local variable `{name}`") }
+}
+
+fn stack_of<'a>(space: &'a Space, address: u64) -> Option<&'a Stack> {
+    if space.stack.owns(address) {
+        return Some(space.stack);
+    }
+    Some(&space.threads.get(stack_thread(address))?.as_ref()?.get().stack)
+}
+
+/// A range that may be accessed, but has bytes that are not initialized.
+#[cold]
+#[inline(never)]
+pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
+    let mut first = 0;
+    if let Ok((_, shadow)) = space.range(address, len) {
+        first = shadow.iter().position(|byte| byte & 1 == 0).unwrap_or(0);
+    }
+    let message = match len {
+        1 => "read of an uninitialized byte".to_owned(),
+        _ => format!("read of {len} bytes of which byte {first} is not initialized"),
+    };
+    let fault = Fault::new(ErrorKind::UninitializedRead, message);
+    if address & STACK_BIT != 0 {
+        return note_variable(space, fault, address + first as u64);
+    }
+    match space.heap.look(address, space.globals) {
+        Found::Live(alloc) => note_alloc(fault, alloc),
+        _ => fault,
+    }
+}
+
+fn note_variable(space: &Space, fault: Box<Fault>, address: u64) -> Box<Fault> {
+    let Some(frame) = stack_of(space, address).and_then(|stack| stack.frame(address)) else { return fault };
+    let function = space.program.function(frame.func);
+    let slot = function.slots.iter().find(|slot| slot_range(slot).contains(&MemFrame::offset(address)));
+    match slot {
+        Some(slot) if !slot.name.is_empty() => {
+            fault.note(format!("it is in {} of `{}`", variable(&slot.name), function.name), None, None)
+        }
+        _ => fault,
+    }
+}
+
+/// Something that cannot be freed.
+#[cold]
+pub fn free(space: &Space, address: u64) -> Box<Fault> {
+    let invalid = |message: String| Fault::new(ErrorKind::InvalidFree, message);
+    if address & STACK_BIT != 0 {
+        return invalid("a pointer to a local variable is freed".to_owned());
+    }
+    match space.heap.look(address, space.globals) {
+        Found::Live(alloc) if !alloc.kind.is_heap() => invalid(format!("a {} is freed", alloc.kind.describe())),
+        Found::Live(alloc) => note_alloc(
+            invalid(format!(
+                "a pointer to offset {} of a heap block is freed, not to its start",
+                address.wrapping_sub(alloc.base) as i64
+            )),
+            alloc,
+        ),
+        Found::Freed(freed) if freed.kind.is_heap() => note_freed(
+            Fault::new(
+                ErrorKind::DoubleFree,
+                format!("a heap block of {} is freed a second time", bytes(u64::from(freed.size))),
+            ),
+            &freed,
+        ),
+        Found::Freed(freed) => invalid(format!("a {} is freed", freed.kind.describe())),
+        Found::Forgotten => Fault::new(ErrorKind::DoubleFree, "a heap block is freed that was freed long ago"),
+        Found::Nothing => invalid(format!("{address:#x} is freed, which is no heap block")),
+    }
+}

@@ -1,0 +1,334 @@
+//! The addressable part of a thread's stack.
+//!
+//! One block of bytes and one of shadow bytes, on which frames are pushed and popped. A frame gets a serial number that
+//! is part of its addresses, so a pointer into a frame that is gone is recognised as such. Serial numbers are handed out
+//! in order; once all were used, those not in use come again.
+
+use crate::program::FuncId;
+use crate::program::address::{FRAME_BITS, MAX_FRAME, REGION_BITS, SERIAL_BITS, STACK_BIT};
+use crate::vm::thread::ThreadId;
+
+use super::shadow::{self, INIT, LIVE};
+
+const SERIALS: u32 = 1 << SERIAL_BITS;
+const RECENT_LEN: usize = 32;
+
+/// A frame that has memory.
+#[derive(Clone, Copy, Debug)]
+pub struct MemFrame {
+    pub func: FuncId,
+    serial: u32,
+    /// Where it starts in the stack.
+    base: u32,
+    size: u32,
+}
+
+/// The stack of a thread.
+#[derive(Debug)]
+pub struct Stack {
+    data: Vec<u8>,
+    shadow: Vec<u8>,
+    /// The end of the part in use.
+    top: u32,
+    frames: Vec<MemFrame>,
+    next_serial: u32,
+    /// Whether serials are being reused: then `frames` is not sorted by them.
+    wrapped: bool,
+    /// The next serial that may be in use.
+    obstacle: u32,
+    /// Indices into `frames` by the low bits of serials: hints, checked when used.
+    recent: [u32; RECENT_LEN],
+    prefix: u64,
+}
+
+impl Default for Stack {
+    fn default() -> Stack {
+        Stack::new(ThreadId::MAIN)
+    }
+}
+
+impl Clone for Stack {
+    fn clone(&self) -> Stack {
+        let top = self.top as usize;
+        Stack {
+            data: self.data[..top].to_vec(),
+            shadow: self.shadow[..top].to_vec(),
+            frames: self.frames.clone(),
+            ..*self
+        }
+    }
+}
+
+impl Stack {
+    /// The empty stack of a thread.
+    pub fn new(thread: ThreadId) -> Stack {
+        Stack {
+            data: Vec::new(),
+            shadow: Vec::new(),
+            top: 0,
+            frames: Vec::new(),
+            next_serial: 0,
+            wrapped: false,
+            obstacle: SERIALS,
+            recent: [0; RECENT_LEN],
+            prefix: STACK_BIT | u64::from(thread.0) << REGION_BITS,
+        }
+    }
+
+    /// Whether an address belongs to this stack.
+    #[inline(always)]
+    pub fn owns(&self, address: u64) -> bool {
+        address >> REGION_BITS == self.prefix >> REGION_BITS
+    }
+
+    /// Pushes a frame whose slots are as `shadow` says.
+    #[inline]
+    pub fn push(&mut self, func: FuncId, shadow: &[u8]) {
+        let size = shadow.len();
+        let base = self.top as usize;
+        if self.shadow.len() < base + size {
+            self.grow(base + size);
+        }
+        self.shadow[base..base + size].copy_from_slice(shadow);
+        self.top = (base + size) as u32;
+        if self.next_serial == self.obstacle {
+            self.skip_serials();
+        }
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        self.recent[serial as usize % RECENT_LEN] = self.frames.len() as u32;
+        self.frames.push(MemFrame { func, serial, base: base as u32, size: size as u32 });
+    }
+
+    /// Pops the last frame.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.top = frame.base;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize) {
+        let len = needed.next_power_of_two().max(1024);
+        self.data.resize(len, 0);
+        self.shadow.resize(len, 0);
+    }
+
+    /// Finds the next serials that no live frame has.
+    #[cold]
+    fn skip_serials(&mut self) {
+        loop {
+            if self.next_serial == SERIALS {
+                self.next_serial = 0;
+                self.wrapped = true;
+            }
+            let next = self.next_serial;
+            let in_use = self.frames.iter().map(|frame| frame.serial).filter(|serial| *serial >= next).min();
+            self.obstacle = in_use.unwrap_or(SERIALS);
+            if self.obstacle != next {
+                return;
+            }
+            self.next_serial += 1;
+        }
+    }
+
+    /// How many bytes are in use.
+    pub fn len(&self) -> usize {
+        self.top as usize
+    }
+
+    /// Where the last frame starts.
+    #[inline(always)]
+    pub fn frame_base(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.base)
+    }
+
+    /// The address of a byte of the last frame.
+    #[inline]
+    pub fn slot_address(&self, offset: u16) -> u64 {
+        let serial = self.frames.last().map_or(0, |frame| frame.serial);
+        self.prefix | u64::from(serial) << FRAME_BITS | u64::from(offset)
+    }
+
+    /// The live frame of an address that this stack owns.
+    #[inline(always)]
+    pub fn frame(&self, address: u64) -> Option<&MemFrame> {
+        let serial = (address >> FRAME_BITS) as u32 % SERIALS;
+        let hint = self.recent[serial as usize % RECENT_LEN];
+        match self.frames.get(hint as usize) {
+            Some(frame) if frame.serial == serial => Some(frame),
+            _ => self.search(serial),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&self, serial: u32) -> Option<&MemFrame> {
+        if self.wrapped {
+            return self.frames.iter().rev().find(|frame| frame.serial == serial);
+        }
+        let index = self.frames.binary_search_by_key(&serial, |frame| frame.serial).ok()?;
+        self.frames.get(index)
+    }
+
+    /// Whether a frame with the serial of this address was ever pushed.
+    pub fn was_used(&self, address: u64) -> bool {
+        self.wrapped || ((address >> FRAME_BITS) as u32 % SERIALS) < self.next_serial
+    }
+
+    /// The place of a range in the stack, if it is in a live frame.
+    #[inline(always)]
+    fn locate(&self, address: u64, len: u64) -> Option<usize> {
+        let frame = self.frame(address)?;
+        let offset = address as u32 % MAX_FRAME;
+        (u64::from(offset) + len <= u64::from(frame.size)).then_some((frame.base + offset) as usize)
+    }
+
+    /// Loads a scalar, if it is in a live slot and initialized.
+    #[inline(always)]
+    pub fn load<const N: usize>(&self, address: u64) -> Option<u64> {
+        self.load_at::<N>(self.locate(address, N as u64)?)
+    }
+
+    /// Stores a scalar, if it is in a live slot.
+    #[inline(always)]
+    pub fn store<const N: usize>(&mut self, address: u64, value: u64) -> Option<()> {
+        let at = self.locate(address, N as u64)?;
+        self.store_at::<N>(at, value)
+    }
+
+    /// Loads a scalar from a place in the stack.
+    #[inline(always)]
+    pub fn load_at<const N: usize>(&self, at: usize) -> Option<u64> {
+        let shadow = self.shadow.get(at..at + N)?.first_chunk::<N>()?;
+        let data = self.data.get(at..at + N)?.first_chunk::<N>()?;
+        shadow::readable(*shadow).then_some(shadow::word(*data))
+    }
+
+    /// Stores a scalar to a place in the stack.
+    #[inline(always)]
+    pub fn store_at<const N: usize>(&mut self, at: usize, value: u64) -> Option<()> {
+        let shadow = self.shadow.get_mut(at..at + N)?.first_chunk_mut::<N>()?;
+        let data = self.data.get_mut(at..at + N)?.first_chunk_mut::<N>()?;
+        if !shadow::writable(*shadow) {
+            return None;
+        }
+        *shadow = [INIT; N];
+        *data = shadow::low_bytes(value);
+        Some(())
+    }
+
+    /// The data and the shadow of a range, if all of it is alive.
+    #[inline]
+    pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
+        let at = self.locate(address, len)?;
+        let end = at + len as usize;
+        let shadow = &self.shadow[at..end];
+        shadow::all_writable(shadow).then_some((&self.data[at..end], shadow))
+    }
+
+    /// The data and the shadow of a range for writing, if all of it is alive.
+    #[inline]
+    pub fn range_mut(&mut self, address: u64, len: u64) -> Option<(&mut [u8], &mut [u8])> {
+        let at = self.locate(address, len)?;
+        let end = at + len as usize;
+        let shadow = &mut self.shadow[at..end];
+        shadow::all_writable(shadow).then_some((&mut self.data[at..end], shadow))
+    }
+
+    /// Whether all bytes of a range in a live frame are accessible, and the offset of the first that is not.
+    pub fn first_dead(&self, address: u64, len: u64) -> Option<u64> {
+        let at = self.locate(address, len)?;
+        self.shadow[at..at + len as usize].iter().position(|byte| byte & LIVE == 0).map(|index| index as u64)
+    }
+
+    /// A slot of the last frame comes to life, uninitialized.
+    #[inline]
+    pub fn storage_live(&mut self, offset: u16, size: u16) {
+        self.set_shadow(offset, size, LIVE);
+    }
+
+    /// A slot of the last frame dies.
+    #[inline]
+    pub fn storage_dead(&mut self, offset: u16, size: u16) {
+        self.set_shadow(offset, size, 0);
+    }
+
+    #[inline]
+    fn set_shadow(&mut self, offset: u16, size: u16, value: u8) {
+        let start = self.frame_base() as usize + usize::from(offset);
+        let shadow = &mut self.shadow[start..start + usize::from(size)];
+        if let Ok(word) = <&mut [u8; 8]>::try_from(&mut *shadow) {
+            *word = [value; 8];
+        } else {
+            shadow.fill(value);
+        }
+    }
+}
+
+impl MemFrame {
+    /// The offset of an address in its frame.
+    pub fn offset(address: u64) -> u32 {
+        address as u32 % MAX_FRAME
+    }
+
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const F: FuncId = FuncId(0);
+
+    #[test]
+    fn pointers_into_dead_frames_are_recognised() {
+        let mut stack = Stack::new(ThreadId(3));
+        stack.push(F, &[LIVE; 16]);
+        let outer = stack.slot_address(8);
+        stack.push(F, &[LIVE; 16]);
+        let inner = stack.slot_address(8);
+        stack.store::<8>(outer, 1).unwrap();
+        stack.store::<8>(inner, 2).unwrap();
+        assert_eq!((stack.load::<8>(outer), stack.load::<8>(inner)), (Some(1), Some(2)));
+        stack.pop();
+        stack.push(F, &[LIVE; 16]);
+        assert_eq!((stack.load::<8>(outer), stack.load::<8>(inner)), (Some(1), None));
+        assert!(stack.was_used(inner) && stack.frame(inner).is_none());
+        assert_eq!(stack.load::<8>(stack.slot_address(8)), None, "a new frame is not initialized");
+        assert_eq!(stack.store::<8>(stack.slot_address(12), 0), None, "past the end");
+    }
+
+    #[test]
+    fn slots_live_and_die() {
+        let mut stack = Stack::new(ThreadId::MAIN);
+        stack.push(F, &[0; 32]);
+        let address = stack.slot_address(4);
+        assert_eq!(stack.store::<4>(address, 1), None);
+        stack.storage_live(4, 4);
+        stack.store::<4>(address, 1).unwrap();
+        assert_eq!(stack.store::<8>(address, 1), None, "past the slot");
+        stack.storage_dead(4, 4);
+        assert_eq!(stack.load::<4>(address), None);
+        stack.storage_live(4, 4);
+        assert_eq!(stack.load::<4>(address), None, "uninitialized again");
+    }
+
+    #[test]
+    fn serials_come_again_only_when_free() {
+        let mut stack = Stack::new(ThreadId::MAIN);
+        stack.push(F, &[LIVE; 1]);
+        stack.push(F, &[LIVE; 1]);
+        stack.store::<1>(stack.slot_address(0), 9).unwrap();
+        let old = stack.slot_address(0);
+        for _ in 0..SERIALS + 10 {
+            stack.push(F, &[LIVE; 1]);
+            assert_ne!(stack.slot_address(0), old);
+            stack.pop();
+        }
+        assert!(stack.wrapped);
+        assert_eq!(stack.load::<1>(old), Some(9));
+    }
+}

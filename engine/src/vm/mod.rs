@@ -1,0 +1,207 @@
+//! How a program runs: a virtual machine for the threads of a checked program, its memory, its calls and its unwinding.
+//!
+//! A [`Vm`] is the whole state of a run. [`Vm::run_thread`] runs one thread until its next visible action and leaves that
+//! [pending](Action); [`Vm::answer`] completes it. Whoever calls these is the scheduler and the memory model: [`run`]
+//! is the simplest one, a fixed schedule with atomics answered from memory.
+//!
+//! A `Vm` can be copied at any time ([`Vm::snapshot`]), sent to another thread and continued there. What was written
+//! since the last snapshot is owned and written without further ado; everything else is shared until it is written.
+
+mod action;
+mod answer;
+mod arith;
+mod atomics;
+mod builtins;
+mod code;
+mod context;
+mod cow;
+mod failure;
+mod float;
+mod frame;
+mod image;
+mod interp;
+mod leak;
+mod memory;
+mod prepare;
+mod schedule;
+mod slow;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod threads;
+mod unwind;
+mod wide;
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use action::{Action, Answer, Stop, Timeout, Woken};
+pub use failure::{Failure, FailureKind, Note, StackFrame};
+pub use image::Image;
+pub use schedule::{Run, run, run_image};
+pub use thread::ThreadId;
+pub use world::{Output, Stream};
+
+use crate::program::FuncId;
+
+use context::{Context, Flow};
+use cow::Cow;
+use failure::Fault;
+use frame::FrameKind;
+use interp::Exit;
+use memory::{Heap, Space};
+use thread::Thread;
+use world::World;
+
+/// How a program is run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// How many steps all threads may take together: a step is a jump or a call.
+    pub max_steps: u64,
+    /// The environment variables that the program sees.
+    pub env: BTreeMap<String, String>,
+    /// How many processors the program sees.
+    pub processors: u64,
+    /// Whether heap blocks that are never freed are an error.
+    pub check_leaks: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { max_steps: 2_000_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+    }
+}
+
+/// The whole state of a run: all threads, all memory.
+///
+/// A clone is independent of the original. It is cheap after [`Vm::snapshot`]; otherwise it copies what was written
+/// since.
+#[derive(Clone, Debug)]
+pub struct Vm {
+    image: Arc<Image>,
+    options: Arc<RunOptions>,
+    /// By number; the one that runs is taken out.
+    threads: Vec<Option<Cow<Thread>>>,
+    heap: Heap,
+    world: Cow<World>,
+    steps_left: u64,
+}
+
+impl Vm {
+    /// A machine whose main thread will run `entry`, a function without arguments.
+    pub fn new(image: &Arc<Image>, entry: FuncId, options: &Arc<RunOptions>) -> Result<Vm, Box<Failure>> {
+        let mut main = Thread::new(ThreadId::MAIN);
+        main.entry = Some(entry);
+        context::push_call(image, &mut main, entry, &[], FrameKind::Root)
+            .map_err(|fault| Failure::new(*fault, &image.program, ThreadId::MAIN, Vec::new()))?;
+        Ok(Vm {
+            image: Arc::clone(image),
+            options: Arc::clone(options),
+            threads: vec![Some(Cow::new(main))],
+            heap: Heap::default(),
+            world: Cow::new(World::default()),
+            steps_left: options.max_steps,
+        })
+    }
+
+    /// A copy of the whole state. Afterwards both share everything until they write it.
+    pub fn snapshot(&mut self) -> Vm {
+        for thread in self.threads.iter_mut().flatten() {
+            thread.share();
+        }
+        self.world.share();
+        self.heap.share();
+        self.clone()
+    }
+
+    /// Runs a thread that has no pending action until its next visible one, which is pending then.
+    pub fn run_thread(&mut self, id: ThreadId) -> Result<Stop, Box<Failure>> {
+        self.with_thread(id, |context, steps_left| {
+            reserve_window(context.thread);
+            loop {
+                let result = match execute(context, steps_left) {
+                    Exit::Slow => slow::run(context),
+                    Exit::Fault(fault) => Err(fault),
+                    Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
+                };
+                match result {
+                    Ok(Flow::Continue) => {}
+                    Ok(Flow::Stop(stop)) => return Ok(stop),
+                    Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
+                }
+            }
+        })
+    }
+
+    /// Gives `action` the machine from the side of a thread.
+    fn with_thread<T>(&mut self, id: ThreadId, action: impl FnOnce(&mut Context, &mut u64) -> T) -> T {
+        let mut thread = self.threads[id.index()].take().expect("a thread of this machine that is not running");
+        let mut context = Context {
+            thread: thread.get_mut(),
+            threads: &mut self.threads,
+            heap: &mut self.heap,
+            world: &mut self.world,
+            image: &self.image,
+            options: &self.options,
+        };
+        let result = action(&mut context, &mut self.steps_left);
+        self.threads[id.index()] = Some(thread);
+        result
+    }
+
+    /// The action that a thread waits for, if there is one.
+    pub fn pending(&self, id: ThreadId) -> Option<Action> {
+        self.thread(id).pending.map(|pending| pending.action)
+    }
+
+    /// Whether a thread has ended.
+    pub fn ended(&self, id: ThreadId) -> bool {
+        self.thread(id).ended()
+    }
+
+    /// All threads there ever were, in the order of creation.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<'_> {
+        let existing = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_some());
+        existing.map(|(index, _)| ThreadId(index as u16))
+    }
+
+    /// What was written so far.
+    pub fn output(&self) -> &Output {
+        &self.world.get().output
+    }
+
+    /// How many steps were taken so far.
+    pub fn steps(&self) -> u64 {
+        self.options.max_steps - self.steps_left
+    }
+
+    /// The active functions of a thread, the innermost first.
+    pub fn stack_trace(&self, id: ThreadId) -> Vec<StackFrame> {
+        context::stack_trace(&self.image, self.thread(id))
+    }
+
+    fn thread(&self, id: ThreadId) -> &Thread {
+        self.threads[id.index()].as_ref().expect("a thread of this machine that is not running").get()
+    }
+}
+
+/// A copy of a thread has only the registers in use: gives it a whole window again.
+fn reserve_window(thread: &mut Thread) {
+    if let Some(frame) = thread.frames.last() {
+        interp::reserve(&mut thread.registers, frame.base, frame.registers);
+    }
+}
+
+fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
+    let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
+    let mut space = Space {
+        thread: *id,
+        stack,
+        heap: context.heap,
+        threads: context.threads,
+        globals: &context.image.globals,
+        program: &context.image.program,
+    };
+    interp::execute(registers, frames, &mut space, context.image, steps_left)
+}

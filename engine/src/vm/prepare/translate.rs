@@ -1,0 +1,569 @@
+//! One function, instruction by instruction.
+
+use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, OverflowOp, PlaceId, Program, Reg, Unwind};
+use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, Quiet, R, SCRATCH, Site, WINDOW, physical};
+use crate::vm::memory::LIVE;
+use crate::vm::wide;
+
+use super::select;
+
+/// Translates a function.
+pub fn translate(program: &Program, func: FuncId) -> Code {
+    let function = program.function(func);
+    let mut translator = Translator::new(function);
+    for (op, place) in function.code.iter().zip(&function.code_places) {
+        translator.op(op, *place);
+    }
+    translator.finish(func)
+}
+
+struct Translator<'a> {
+    function: &'a Function,
+    insts: Vec<Inst>,
+    places: Vec<PlaceId>,
+    /// The first instruction of each operation.
+    starts: Vec<u32>,
+    consts: Vec<u64>,
+    sites: Vec<Site>,
+    cas_sites: Vec<CasSite>,
+    place: PlaceId,
+    scratch: R,
+    /// Scratch registers that are moved to far ones after the operation.
+    moves: Vec<(R, u16)>,
+}
+
+impl<'a> Translator<'a> {
+    fn new(function: &'a Function) -> Translator<'a> {
+        Translator {
+            function,
+            insts: Vec::with_capacity(function.code.len()),
+            places: Vec::with_capacity(function.code.len()),
+            starts: Vec::with_capacity(function.code.len()),
+            consts: Vec::new(),
+            sites: Vec::new(),
+            cas_sites: Vec::new(),
+            place: function.place,
+            scratch: SCRATCH,
+            moves: Vec::new(),
+        }
+    }
+
+    fn emit(&mut self, inst: Inst) {
+        self.insts.push(inst);
+        self.places.push(self.place);
+    }
+
+    fn take_scratch(&mut self) -> R {
+        let register = self.scratch;
+        self.scratch = self.scratch.wrapping_add(1);
+        register
+    }
+
+    fn is_near(&self, register: Reg, count: u16) -> bool {
+        register.0 + count <= NEAR_REGISTERS
+    }
+
+    /// A register that is read.
+    fn get(&mut self, register: Reg) -> R {
+        self.get_many(register, 1)
+    }
+
+    /// Two neighbouring registers that are read.
+    fn get2(&mut self, register: Reg) -> R {
+        self.get_many(register, 2)
+    }
+
+    fn get_many(&mut self, register: Reg, count: u16) -> R {
+        if self.is_near(register, count) {
+            return register.0 as R;
+        }
+        let first = self.scratch;
+        for index in 0..count {
+            let dst = self.take_scratch();
+            self.emit(Inst::FarGet { dst, far: physical(register.0 + index) as u16 });
+        }
+        first
+    }
+
+    /// Registers that are written.
+    fn set_many(&mut self, register: Reg, count: u16) -> R {
+        if self.is_near(register, count) {
+            return register.0 as R;
+        }
+        let first = self.scratch;
+        for index in 0..count {
+            let src = self.take_scratch();
+            self.moves.push((src, physical(register.0 + index) as u16));
+        }
+        first
+    }
+
+    fn set(&mut self, register: Reg) -> R {
+        self.set_many(register, 1)
+    }
+
+    fn set2(&mut self, register: Reg) -> R {
+        self.set_many(register, 2)
+    }
+
+    /// A number in a register.
+    fn number(&mut self, dst: R, value: u64) {
+        match i32::try_from(value as i64) {
+            Ok(value) => self.emit(Inst::Imm { dst, value }),
+            Err(_) => {
+                let index = self.constant(value);
+                self.emit(Inst::Const { dst, index });
+            }
+        }
+    }
+
+    fn constant(&mut self, value: u64) -> u32 {
+        self.consts.push(value);
+        (self.consts.len() - 1) as u32
+    }
+
+    fn op(&mut self, op: &Op, place: PlaceId) {
+        self.starts.push(self.insts.len() as u32);
+        self.place = place;
+        self.scratch = SCRATCH;
+        match *op {
+            Op::Imm { dst, value } => {
+                let dst = self.set(dst);
+                self.number(dst, value);
+            }
+            Op::Mov { dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::Mov { dst, src });
+            }
+            Op::Mov2 { dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::Mov2 { dst, src });
+            }
+            Op::Jump { .. } | Op::JumpIf { .. } | Op::JumpIfNot { .. } | Op::JumpCmp { .. } | Op::JumpCmpImm { .. } => {
+                self.jump(op);
+            }
+            Op::Switch { src, table } => {
+                let src = self.get(src);
+                self.emit(Inst::Switch { src, table });
+            }
+            Op::Return => self.emit(Inst::Return),
+            Op::Resume => self.emit(Inst::Resume),
+            Op::Unreachable { message } => self.emit(Inst::Unreachable { message }),
+            Op::Unsupported { message } => self.emit(Inst::Unsupported { message }),
+            Op::Call { .. } | Op::CallPtr { .. } | Op::CatchUnwind { .. } | Op::Builtin { .. } => self.call(op),
+            Op::AtomicLoad { .. }
+            | Op::AtomicStore { .. }
+            | Op::AtomicRmw { .. }
+            | Op::AtomicCas { .. }
+            | Op::Fence { .. } => self.atomic(op),
+            Op::Bin128 { .. }
+            | Op::BinOverflow128 { .. }
+            | Op::BinUnchecked128 { .. }
+            | Op::Un128 { .. }
+            | Op::Widen128 { .. }
+            | Op::Select128 { .. } => self.wide(op),
+            Op::FloatBin { .. }
+            | Op::FloatUn { .. }
+            | Op::FloatMulAdd { .. }
+            | Op::FloatPowi { .. }
+            | Op::FloatCast { .. }
+            | Op::IntToFloat { .. }
+            | Op::IntToFloat128 { .. }
+            | Op::FloatToInt { .. }
+            | Op::FloatToInt128 { .. } => self.float(op),
+            Op::Bin { .. }
+            | Op::BinImm { .. }
+            | Op::BinOverflow { .. }
+            | Op::BinUnchecked { .. }
+            | Op::Un { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::CheckRange { .. } => self.integer(op),
+            _ => self.memory(op),
+        }
+        for (src, far) in std::mem::take(&mut self.moves) {
+            self.emit(Inst::FarSet { src, far });
+        }
+    }
+
+    fn integer(&mut self, op: &Op) {
+        match *op {
+            Op::Bin { op, ty, dst, a, b } => {
+                let (a, b, dst) = (self.get(a), self.get(b), self.set(dst));
+                self.emit(select::bin(op, ty, dst, a, b));
+            }
+            Op::BinImm { op, ty, dst, a, imm } => {
+                let value = i64::from(imm) as u64 & ty.width.mask();
+                let (a, dst) = (self.get(a), self.set(dst));
+                if let Some(inst) = select::bin_imm(op, ty, dst, a, value) {
+                    return self.emit(inst);
+                }
+                let b = self.take_scratch();
+                self.number(b, value);
+                self.emit(select::bin(op, ty, dst, a, b));
+            }
+            Op::BinOverflow { op, ty, dst, flag, a, b } => {
+                let (a, b, dst, flag) = (self.get(a), self.get(b), self.set(dst), self.set(flag));
+                self.emit(select::overflow(op, ty, dst, flag, a, b));
+            }
+            Op::BinUnchecked { op, ty, dst, a, b } => {
+                let (a, b, dst) = (self.get(a), self.get(b), self.set(dst));
+                self.emit(Inst::Unchecked { op, ty, dst, a, b });
+            }
+            Op::Un { op, ty, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::Un { op, ty, dst, src });
+            }
+            Op::Cast { from, to, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(select::cast(from, to, dst, src));
+            }
+            Op::Select { dst, cond, a, b } => {
+                let (cond, a, b, dst) = (self.get(cond), self.get(a), self.get(b), self.set(dst));
+                self.emit(Inst::Select { dst, cond, a, b });
+            }
+            Op::CheckRange { src, range } => {
+                let src = self.get(src);
+                self.emit(Inst::CheckRange { src, range });
+            }
+            _ => unreachable!("not an operation on integers"),
+        }
+    }
+
+    fn wide(&mut self, op: &Op) {
+        match *op {
+            Op::Bin128 { op, signed, dst, a, b } => {
+                let a = self.get2(a);
+                let b = if wide::takes_amount(op) { self.get(b) } else { self.get2(b) };
+                let dst = if wide::gives_one_register(op) { self.set(dst) } else { self.set2(dst) };
+                self.emit(Inst::Bin128 { op, signed, dst, a, b });
+            }
+            Op::BinOverflow128 { op, signed, dst, flag, a, b } => {
+                let a = self.get2(a);
+                let b = if is_shift(op) { self.get(b) } else { self.get2(b) };
+                let (dst, flag) = (self.set2(dst), self.set(flag));
+                self.emit(Inst::Overflow128 { op, signed, dst, flag, a, b });
+            }
+            Op::BinUnchecked128 { op, signed, dst, a, b } => {
+                let a = self.get2(a);
+                let b = if is_shift(op) { self.get(b) } else { self.get2(b) };
+                let dst = self.set2(dst);
+                self.emit(Inst::Unchecked128 { op, signed, dst, a, b });
+            }
+            Op::Un128 { op, dst, src } => {
+                let src = self.get2(src);
+                let dst = if wide::counts(op) { self.set(dst) } else { self.set2(dst) };
+                self.emit(Inst::Un128 { op, dst, src });
+            }
+            Op::Widen128 { from, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::Widen128 { from, dst, src });
+            }
+            Op::Select128 { dst, cond, a, b } => {
+                let (cond, a, b, dst) = (self.get(cond), self.get2(a), self.get2(b), self.set2(dst));
+                self.emit(Inst::Select128 { dst, cond, a, b });
+            }
+            _ => unreachable!("not an operation on 128 bits"),
+        }
+    }
+
+    fn float(&mut self, op: &Op) {
+        match *op {
+            Op::FloatBin { op, ty, dst, a, b } => {
+                let (a, b, dst) = (self.get(a), self.get(b), self.set(dst));
+                self.emit(select::float_bin(op, ty, dst, a, b));
+            }
+            Op::FloatUn { op, ty, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::FloatUn { op, ty, dst, src });
+            }
+            Op::FloatMulAdd { ty, dst, a, b, c } => {
+                let (a, b, c, dst) = (self.get(a), self.get(b), self.get(c), self.set(dst));
+                self.emit(Inst::FloatMulAdd { ty, dst, a, b, c });
+            }
+            Op::FloatPowi { ty, dst, src, exp } => {
+                let (src, exp, dst) = (self.get(src), self.get(exp), self.set(dst));
+                self.emit(Inst::FloatPowi { ty, dst, src, exp });
+            }
+            Op::FloatCast { from, to, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::FloatCast { from, to, dst, src });
+            }
+            Op::IntToFloat { from, to, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::IntToFloat { from, to, dst, src });
+            }
+            Op::IntToFloat128 { signed, to, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set(dst));
+                self.emit(Inst::IntToFloat128 { signed, to, dst, src });
+            }
+            Op::FloatToInt { from, to, dst, src } => {
+                let (src, dst) = (self.get(src), self.set(dst));
+                self.emit(Inst::FloatToInt { from, to, dst, src });
+            }
+            Op::FloatToInt128 { from, signed, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::FloatToInt128 { from, signed, dst, src });
+            }
+            _ => unreachable!("not an operation on floats"),
+        }
+    }
+
+    fn memory(&mut self, op: &Op) {
+        match *op {
+            Op::Load { width, align, dst, base, offset } => {
+                let (base, dst) = (self.get(base), self.set(dst));
+                let low = self.alignment(base, align, false, offset);
+                self.emit(select::load(width, dst, base, low, offset));
+            }
+            Op::Store { width, align, base, src, offset } => {
+                let (base, src) = (self.get(base), self.get(src));
+                let low = self.alignment(base, align, true, offset);
+                self.emit(select::store(width, src, base, low, offset));
+            }
+            Op::LoadSlot { width, dst, offset } => {
+                let dst = self.set(dst);
+                self.emit(select::load_slot(width, dst, offset));
+            }
+            Op::LoadPadding { width, align, dst, base, offset } => {
+                let (base, dst) = (self.get(base), self.set(dst));
+                let shape = align.min(15) | (width as u8) << 4;
+                self.emit(Inst::LoadPadding { dst, base, shape, offset });
+            }
+            Op::LoadSlotPadding { width, dst, offset } => {
+                let dst = self.set(dst);
+                self.emit(Inst::LoadSlotPadding { dst, width, offset });
+            }
+            Op::StoreSlot { width, src, offset } => {
+                let src = self.get(src);
+                self.emit(select::store_slot(width, src, offset));
+            }
+            Op::SlotAddr { dst, offset } => {
+                let dst = self.set(dst);
+                self.emit(Inst::SlotAddr { dst, offset });
+            }
+            Op::BigSlot { dst, size, align } => {
+                let dst = self.set(dst);
+                let size = self.constant(size);
+                self.emit(Inst::BigSlot { dst, align, size });
+            }
+            Op::StorageLive { offset, size } => self.emit(Inst::StorageLive { offset, size }),
+            Op::StorageDead { offset, size } => self.emit(Inst::StorageDead { offset, size }),
+            Op::Index { dst, base, index, scale } => {
+                let (base, index, dst) = (self.get(base), self.get(index), self.set(dst));
+                self.emit(Inst::Index { dst, base, index, scale });
+            }
+            Op::ThreadLocal { dst, index } => {
+                let dst = self.set(dst);
+                self.emit(Inst::ThreadLocal { dst, index });
+            }
+            _ => self.block(op),
+        }
+    }
+
+    /// Operations on many bytes.
+    fn block(&mut self, op: &Op) {
+        match *op {
+            Op::Copy { align, dst, src, size } => {
+                let (dst, src) = (self.get(dst), self.get(src));
+                self.emit(Inst::Copy { align, dst, src, size });
+            }
+            Op::CopyToSlot { align, dst, src, size } => {
+                let src = self.get(src);
+                self.emit(Inst::CopyToSlot { align, src, dst, size: size as u16 });
+            }
+            Op::CopyFromSlot { align, dst, src, size } => {
+                let dst = self.get(dst);
+                self.emit(Inst::CopyFromSlot { align, dst, src, size: size as u16 });
+            }
+            Op::CopySlots { dst, src, size } => self.emit(Inst::CopySlots { dst, src, size: size as u16 }),
+            Op::CopyNonOverlapping { align, dst, src, len } => {
+                let (dst, src, len) = (self.get(dst), self.get(src), self.get(len));
+                self.emit(Inst::CopyNonOverlapping { align, dst, src, len });
+            }
+            Op::CopyOverlapping { align, dst, src, len } => {
+                let (dst, src, len) = (self.get(dst), self.get(src), self.get(len));
+                self.emit(Inst::CopyOverlapping { align, dst, src, len });
+            }
+            Op::Fill { align, dst, value, len } => {
+                let (dst, value, len) = (self.get(dst), self.get(value), self.get(len));
+                self.emit(Inst::Fill { align, dst, value, len });
+            }
+            Op::Repeat { dst, size, count } => {
+                let dst = self.get(dst);
+                let size = self.constant(u64::from(size));
+                self.constant(u64::from(count));
+                self.emit(Inst::Repeat { dst, size });
+            }
+            Op::Compare { dst, a, b, len } => {
+                let (a, b, len, dst) = (self.get(a), self.get(b), self.get(len), self.set(dst));
+                self.emit(Inst::Compare { dst, a, b, len });
+            }
+            Op::Deinit { dst, size } => {
+                let dst = self.get(dst);
+                self.emit(Inst::Deinit { dst, size });
+            }
+            _ => unreachable!("not an operation on memory"),
+        }
+    }
+
+    /// The low bits of an address that the access itself checks; more than those are checked before.
+    fn alignment(&mut self, base: R, align: u8, write: bool, offset: i32) -> u8 {
+        if align < 8 {
+            return ((1u32 << align) - 1) as u8;
+        }
+        self.emit(Inst::CheckAlign { base, align, write, offset });
+        0
+    }
+
+    fn atomic(&mut self, op: &Op) {
+        let pair = |width: AtomicWidth| if width == AtomicWidth::W128 { 2 } else { 1 };
+        match *op {
+            Op::AtomicLoad { width, ordering, dst, ptr } => {
+                let (ptr, dst) = (self.get(ptr), self.set_many(dst, pair(width)));
+                self.emit(Inst::AtomicLoad { width, ordering, dst, ptr });
+            }
+            Op::AtomicStore { width, ordering, ptr, src } => {
+                let (ptr, src) = (self.get(ptr), self.get_many(src, pair(width)));
+                self.emit(Inst::AtomicStore { width, ordering, ptr, src });
+            }
+            Op::AtomicRmw { op, width, ordering, dst, ptr, src } => {
+                let (ptr, src) = (self.get(ptr), self.get_many(src, pair(width)));
+                let dst = self.set_many(dst, pair(width));
+                self.emit(Inst::AtomicRmw { op, width, ordering, dst, ptr, src });
+            }
+            Op::AtomicCas { width, success, failure, weak, dst, ptr, expected, new } => {
+                let ptr = self.get(ptr);
+                let (expected, new) = (self.get_many(expected, pair(width)), self.get_many(new, pair(width)));
+                let dst = self.set_many(dst, pair(width) + 1);
+                self.cas_sites.push(CasSite { width, success, failure, weak, dst, ptr, expected, new });
+                self.emit(Inst::AtomicCas { site: (self.cas_sites.len() - 1) as u32 });
+            }
+            Op::Fence { ordering } => self.emit(Inst::Fence { ordering }),
+            _ => unreachable!("not an atomic operation"),
+        }
+    }
+
+    fn jump(&mut self, op: &Op) {
+        match *op {
+            Op::Jump { to } => self.emit(Inst::Jump { to }),
+            Op::JumpIf { cond, to } => {
+                let cond = self.get(cond);
+                self.emit(Inst::JumpIf { cond, to });
+            }
+            Op::JumpIfNot { cond, to } => {
+                let cond = self.get(cond);
+                self.emit(Inst::JumpIfNot { cond, to });
+            }
+            Op::JumpCmp { op, ty, a, b, to } => {
+                let (a, b) = (self.get(a), self.get(b));
+                self.compare_and_jump(op, ty, a, b, to);
+            }
+            Op::JumpCmpImm { op, ty, a, imm, to } => {
+                let value = i64::from(imm) as u64 & ty.width.mask();
+                let a = self.get(a);
+                if let Some(inst) = select::jump_imm(op, ty, a, value, to) {
+                    return self.emit(inst);
+                }
+                let b = self.take_scratch();
+                self.number(b, value);
+                self.compare_and_jump(op, ty, a, b, to);
+            }
+            _ => unreachable!("not a jump"),
+        }
+    }
+
+    fn compare_and_jump(&mut self, op: crate::program::BinOp, ty: IntTy, a: R, b: R, to: u32) {
+        if let Some(inst) = select::jump(op, ty, a, b, to) {
+            return self.emit(inst);
+        }
+        let cond = self.take_scratch();
+        self.emit(select::bin(op, ty, cond, a, b));
+        self.emit(Inst::JumpIf { cond, to });
+    }
+
+    fn call(&mut self, op: &Op) {
+        match *op {
+            Op::Call { func, args, dst, unwind } => {
+                let site = self.site(Callee::Func(func), args, dst, unwind);
+                self.emit(Inst::Call { site });
+            }
+            Op::CallPtr { ptr, args, dst, unwind } => {
+                let site = self.site(Callee::Pointer(physical(ptr.0) as u16), args, dst, unwind);
+                self.emit(Inst::CallPtr { site });
+            }
+            Op::Builtin { builtin, args, dst, unwind } => {
+                let site = self.site(Callee::Builtin(builtin), args, dst, unwind);
+                self.emit(Inst::Builtin { site });
+            }
+            Op::CatchUnwind { dst, try_fn, data, catch_fn } => {
+                let (try_fn, data, catch_fn) = (self.get(try_fn), self.get(data), self.get(catch_fn));
+                let dst = self.set(dst);
+                self.emit(Inst::CatchUnwind { dst, try_fn, data, catch_fn });
+            }
+            _ => unreachable!("not a call"),
+        }
+    }
+
+    fn site(&mut self, callee: Callee, args: crate::program::List, dst: Reg, unwind: Unwind) -> u32 {
+        let args = self.function.list(args).iter().map(|register| physical(*register) as u16).collect();
+        self.sites.push(Site { callee, args, dst: dst.0, unwind });
+        (self.sites.len() - 1) as u32
+    }
+
+    fn finish(mut self, func: FuncId) -> Code {
+        let starts = &self.starts;
+        let target = |pc: u32| starts.get(pc as usize).copied().unwrap_or(u32::MAX);
+        for inst in &mut self.insts {
+            if let Some(to) = select::target_mut(inst) {
+                *to = target(*to);
+            }
+        }
+        for site in &mut self.sites {
+            if let Some(pc) = site.unwind.target() {
+                site.unwind = Unwind::cleanup(target(pc));
+            }
+        }
+        let mut switches = self.function.switches.clone();
+        for table in &mut switches {
+            table.otherwise = target(table.otherwise);
+            table.cases.iter_mut().for_each(|(_, pc)| *pc = target(*pc));
+        }
+        let function = self.function;
+        let scratch = if function.registers > NEAR_REGISTERS { WINDOW as u32 - u32::from(NEAR_REGISTERS) } else { 0 };
+        Code {
+            func,
+            insts: self.insts.into(),
+            places: self.places.into(),
+            consts: self.consts,
+            sites: self.sites,
+            cas_sites: self.cas_sites,
+            switches,
+            ranges: function.ranges.clone(),
+            registers: u32::from(function.registers) + scratch,
+            params: function.params,
+            results: function.results,
+            shadow: initial_shadow(function),
+            user: function.origin == crate::program::Origin::User,
+            quiet: match (function.quiet, function.origin) {
+                (true, _) => Quiet::Yes,
+                (false, crate::program::Origin::Std) => Quiet::Inherited,
+                (false, _) => Quiet::No,
+            },
+        }
+    }
+}
+
+fn is_shift(op: OverflowOp) -> bool {
+    matches!(op, OverflowOp::Shl | OverflowOp::Shr)
+}
+
+/// The shadow of a new frame: the slots that are alive from the start.
+fn initial_shadow(function: &Function) -> Box<[u8]> {
+    let mut shadow = vec![0; usize::from(function.frame_size)];
+    for slot in function.slots.iter().filter(|slot| slot.live_at_start) {
+        let start = usize::from(slot.offset);
+        shadow[start..start + usize::from(slot.size)].fill(LIVE);
+    }
+    shadow.into()
+}

@@ -1,0 +1,189 @@
+//! Instructions that need the whole machine: visible actions, thread-locals, large locals, special returns.
+
+use crate::program::AtomicWidth;
+use crate::verdict::ErrorKind;
+
+use super::action::{Action, Stop};
+use super::builtins;
+use super::code::Inst;
+use super::context::{Context, Flow};
+use super::failure::Fault;
+use super::frame::FrameKind;
+use super::interp::pointed_to;
+use super::memory::AllocKind;
+use super::thread::{BigSlot, Pending, Reply};
+use super::{answer, atomics, threads, unwind};
+
+type Checked<T> = Result<T, Box<Fault>>;
+
+impl Context<'_> {
+    /// Stops at a visible action.
+    pub fn stop(&mut self, action: Action, reply: Reply) -> Flow {
+        self.thread.pending = Some(Pending { action, reply });
+        Flow::Stop(Stop::Action(action))
+    }
+
+    fn wide(&self, width: AtomicWidth, register: u8) -> u128 {
+        let low = u128::from(self.get(usize::from(register)));
+        if width == AtomicWidth::W128 { low | u128::from(self.get(usize::from(register) + 1)) << 64 } else { low }
+    }
+}
+
+fn value_reply(width: AtomicWidth, dst: u8) -> Reply {
+    if width == AtomicWidth::W128 { Reply::Pair(u16::from(dst)) } else { Reply::Register(u16::from(dst)) }
+}
+
+/// Runs the active instruction of the thread.
+pub fn run(context: &mut Context) -> Checked<Flow> {
+    let get = |context: &Context, register: u8| context.get(usize::from(register));
+    let inst = context.inst();
+    if context.frame().quiet && is_atomic(&inst) {
+        return quiet_atomic(context);
+    }
+    match inst {
+        Inst::AtomicLoad { width, ordering, dst, ptr } => {
+            let address = get(context, ptr);
+            Ok(context.stop(Action::Load { address, width, ordering }, value_reply(width, dst)))
+        }
+        Inst::AtomicStore { width, ordering, ptr, src } => {
+            let (address, value) = (get(context, ptr), context.wide(width, src));
+            Ok(context.stop(Action::Store { address, width, ordering, value }, Reply::None))
+        }
+        Inst::AtomicRmw { op, width, ordering, dst, ptr, src } => {
+            let (address, operand) = (get(context, ptr), context.wide(width, src));
+            Ok(context.stop(Action::Rmw { op, address, width, ordering, operand }, value_reply(width, dst)))
+        }
+        Inst::AtomicCas { site } => Ok(cas(context, site)),
+        Inst::Fence { ordering } => Ok(context.stop(Action::Fence { ordering }, Reply::None)),
+        Inst::BigSlot { dst, align, size } => big_slot(context, dst, align, size),
+        Inst::ThreadLocal { dst, index } => {
+            let address = thread_local(context, index)?;
+            context.set(usize::from(dst), address);
+            Ok(Flow::Continue)
+        }
+        Inst::CatchUnwind { dst, try_fn, data, catch_fn } => {
+            let func = pointed_to(context.image, get(context, try_fn), 1)?;
+            let arg = get(context, data);
+            context.call(func, &[arg], FrameKind::Try { dst, data, catch_fn })?;
+            Ok(Flow::Continue)
+        }
+        Inst::Return => return_slow(context),
+        Inst::Resume => unwind::resume(context),
+        Inst::Builtin { site } => builtins::call(context, site),
+        Inst::Unreachable { message } => Err(Fault::undefined(message_text(context, message))),
+        Inst::Unsupported { message } => Err(Fault::unsupported(message_text(context, message))),
+        inst => Err(Fault::new(ErrorKind::UndefinedBehavior, format!("{inst:?} is not for the machine to run"))),
+    }
+}
+
+fn is_atomic(inst: &Inst) -> bool {
+    matches!(
+        inst,
+        Inst::AtomicLoad { .. }
+            | Inst::AtomicStore { .. }
+            | Inst::AtomicRmw { .. }
+            | Inst::AtomicCas { .. }
+            | Inst::Fence { .. }
+    )
+}
+
+/// An atomic of the standard library's own bookkeeping: done in memory at once.
+fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.quiet = false;
+    }
+    let flow = run(context);
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.quiet = true;
+    }
+    flow?;
+    if let Some(pending) = context.thread.pending.take() {
+        let answer = atomics::perform(&mut context.space(), pending.action)?;
+        answer::complete(context, pending, answer)?;
+    }
+    Ok(Flow::Continue)
+}
+
+fn message_text(context: &Context, message: u32) -> String {
+    context.image.program.messages.get(message as usize).cloned().unwrap_or_default()
+}
+
+fn cas(context: &mut Context, site: u32) -> Flow {
+    let site = context.code().cas_sites[site as usize];
+    let action = Action::Cas {
+        address: context.get(usize::from(site.ptr)),
+        width: site.width,
+        success: site.success,
+        failure: site.failure,
+        weak: site.weak,
+        expected: context.wide(site.width, site.expected),
+        new: context.wide(site.width, site.new),
+    };
+    let reply = Reply::Cas { at: u16::from(site.dst), wide: site.width == AtomicWidth::W128 };
+    context.stop(action, reply)
+}
+
+fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flow> {
+    let depth = context.thread.frames.len() as u32 - 1;
+    let place = context.place();
+    let before = context.thread.big_slots.iter().position(|slot| slot.depth == depth && slot.site == size);
+    if let Some(index) = before {
+        let slot = context.thread.big_slots.remove(index);
+        context.heap.free(slot.address, context.thread.id, place);
+    }
+    let bytes = context.code().consts[size as usize];
+    let address = context.alloc(bytes, 1 << align, AllocKind::Local)?.ok_or_else(too_large)?;
+    context.thread.big_slots.push(BigSlot { depth, site: size, address });
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.big_slots = true;
+    }
+    context.set(usize::from(dst), address);
+    Ok(Flow::Continue)
+}
+
+#[cold]
+fn too_large() -> Box<Fault> {
+    Fault::new(ErrorKind::Abort, "stack overflow: a local variable is larger than the memory")
+}
+
+/// The address of the thread's copy of a thread-local.
+fn thread_local(context: &mut Context, index: u32) -> Checked<u64> {
+    let at = index as usize;
+    if let Some(address) = context.thread.thread_locals.get(at).copied()
+        && address != 0
+    {
+        return Ok(address);
+    }
+    let image = context.image;
+    let local = &image.program.thread_locals[at];
+    let size = local.bytes.len() as u64;
+    let address = context.alloc(size, local.align, AllocKind::ThreadLocal)?.ok_or_else(too_large)?;
+    let mut space = context.space();
+    space.write(address, &local.bytes)?;
+    for (start, end) in &local.uninit {
+        space.deinit(address + u64::from(*start), u64::from(end - start))?;
+    }
+    if context.thread.thread_locals.len() <= at {
+        context.thread.thread_locals.resize(at + 1, 0);
+    }
+    context.thread.thread_locals[at] = address;
+    Ok(address)
+}
+
+/// A return that does more than going on in the caller.
+fn return_slow(context: &mut Context) -> Checked<Flow> {
+    let results = u16::from(context.code().results);
+    let values: Vec<u64> = (0..results).map(|index| context.get(usize::from(index))).collect();
+    let Some(frame) = context.pop_frame() else { return threads::returned(context, 0) };
+    match frame.kind {
+        FrameKind::Plain => {
+            for (index, value) in (0..results).zip(values) {
+                context.set(super::code::physical(frame.dst + index), value);
+            }
+        }
+        FrameKind::Try { dst, .. } => context.set(usize::from(dst), 0),
+        FrameKind::Catch { dst } => context.set(usize::from(dst), 1),
+        FrameKind::Root => return threads::returned(context, values.first().copied().unwrap_or(0)),
+    }
+    Ok(Flow::Continue)
+}

@@ -1,0 +1,4 @@
+//! Tests of the machine on programs written by hand.
+
+mod asm;
+mod basics;

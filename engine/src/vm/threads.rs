@@ -1,0 +1,90 @@
+//! How threads begin and end.
+
+use crate::program::PlaceId;
+use crate::program::address::MAX_THREADS;
+
+use super::action::Action;
+use super::context::{Context, Flow, push_call};
+use super::cow::Cow;
+use super::failure::Fault;
+use super::frame::FrameKind;
+use super::interp::pointed_to;
+use super::thread::{Phase, Reply, Thread, ThreadId};
+
+type Checked<T> = Result<T, Box<Fault>>;
+
+/// How often the destructor of a key can run again because another one set the value anew.
+const DESTRUCTOR_ROUNDS: u32 = 4;
+
+/// Whether there can be one more thread.
+pub fn can_spawn(context: &Context) -> bool {
+    context.threads.len() < MAX_THREADS
+}
+
+/// Creates a thread that will run `start(arg)`.
+pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Checked<()> {
+    let func = pointed_to(context.image, start, 1)?;
+    let mut thread = Thread::new(id);
+    thread.entry = Some(func);
+    thread.spawned_at = Some(context.place());
+    push_call(context.image, &mut thread, func, &[arg], FrameKind::Root)?;
+    if context.threads.len() <= id.index() {
+        context.threads.resize_with(id.index() + 1, || None);
+    }
+    context.threads[id.index()] = Some(Cow::new(thread));
+    Ok(())
+}
+
+/// The first function of the thread, or a destructor, has returned.
+pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
+    if context.thread.phase == Phase::Running {
+        context.thread.result = result;
+        context.thread.phase = Phase::Destructors;
+    }
+    if let Some((destructor, value)) = next_destructor(context) {
+        let func = pointed_to(context.image, destructor, 1)?;
+        context.thread.destructors_run += 1;
+        context.call(func, &[value], FrameKind::Root)?;
+        return Ok(Flow::Continue);
+    }
+    free_locals(context);
+    Ok(context.stop(Action::End, Reply::None))
+}
+
+/// The next value of a key that has a destructor; the value is taken.
+fn next_destructor(context: &mut Context) -> Option<(u64, u64)> {
+    let keys = &context.world.get().keys;
+    if context.thread.destructors_run >= DESTRUCTOR_ROUNDS * keys.len() as u32 {
+        return None;
+    }
+    for (value, key) in context.thread.specifics.iter_mut().zip(keys) {
+        if let Some(key) = key
+            && key.destructor != 0
+            && *value != 0
+        {
+            return Some((key.destructor, std::mem::take(value)));
+        }
+    }
+    None
+}
+
+fn free_locals(context: &mut Context) {
+    let id = context.thread.id;
+    let place = context.thread.entry.map_or(PlaceId(0), |entry| context.image.program.function(entry).place);
+    let errno = std::mem::take(&mut context.thread.errno);
+    let locals = std::mem::take(&mut context.thread.thread_locals);
+    // The main thread's live as long as the program: statics may point to them.
+    if id != ThreadId::MAIN {
+        for address in locals.into_iter().chain([errno]).filter(|address| *address != 0) {
+            context.heap.free(address, id, place);
+        }
+    }
+}
+
+/// The thread is no more.
+pub fn end(thread: &mut Thread) {
+    thread.phase = Phase::Ended;
+    thread.registers = Vec::new();
+    thread.frames = Vec::new();
+    thread.specifics = Vec::new();
+}

@@ -1,0 +1,34 @@
+//! Programs whose outcome and output under the checker must equal the native ones.
+//!
+//! Each test is an ordinary program that prints what it computes. The tests of the workspace run every one of them
+//! twice, natively and under `cargo dpor`, and compare what was printed and how it ended. Programs print nothing that
+//! Rust leaves open: no addresses, no order of hash maps, no times.
+//!
+//! The tests in [`failures`] fail by design: there the messages are compared.
+#![cfg(test)]
+
+mod algorithms;
+mod cells;
+mod closures;
+mod collections;
+mod constants;
+mod environment;
+mod errors;
+mod failures;
+mod floats;
+mod formatting;
+mod futures;
+mod integers;
+mod interpreters;
+mod iterators;
+mod layouts;
+mod locations;
+mod memory;
+mod panics;
+mod recursion;
+mod slices;
+mod statics;
+mod strings;
+mod structures;
+mod threads;
+mod traits;

@@ -1,0 +1,76 @@
+//! Compares how a program runs natively with how it runs under the checker.
+
+use std::fmt::Write;
+
+use crate::Package;
+use crate::checker::{self, Verdict};
+use crate::native::{self, Binary};
+
+/// Runs all tests of a package both ways, and panics with all differences where there are any.
+pub fn assert_same(package: Package) {
+    let binary = Binary::build(package);
+    let verdicts = checker::check(package, &["--lib"]);
+    let tests = binary.tests();
+    let mut differences = String::new();
+    for test in &tests {
+        let difference = match verdicts.get(test) {
+            Some(verdict) => difference(&binary.run(test), verdict),
+            None => Some("the checker did not run it\n".to_owned()),
+        };
+        if let Some(difference) = difference {
+            write!(differences, "\n--- {test}\n{difference}").expect("strings take all");
+        }
+    }
+    for test in verdicts.keys().filter(|name| !tests.contains(name)) {
+        write!(differences, "\n--- {test}\nthere is no such test natively\n").expect("strings take all");
+    }
+    assert!(differences.is_empty(), "native and checked runs differ:\n{differences}");
+}
+
+/// How the two runs of a test differ.
+fn difference(native: &native::Run, checked: &Verdict) -> Option<String> {
+    let mut text = String::new();
+    let outcome = if native.passed { "passed" } else { "failed" };
+    if checked.outcome != outcome {
+        let error = checked.error.as_ref();
+        let why = error.map(|e| format!(": {}: {} at {:?}:{:?}", e.kind, e.message, e.file, e.line));
+        text += &format!("outcome: native {outcome}, checked {}{}\n", checked.outcome, why.unwrap_or_default());
+    }
+    if checked.output != native.stdout {
+        text += &first_difference(&native.stdout, &checked.output);
+    }
+    // A test that fails without a panic, by the value it returns or the panic it lacks, has no place to compare.
+    if let (false, Some(panic), Some(error)) = (native.passed, &native.panic, &checked.error) {
+        let native = (&*panic.message, Some(&*panic.file), Some(panic.line), Some(panic.column));
+        let checked = (&*error.message, error.file.as_deref(), error.line, error.column);
+        if native != checked || error.kind != "panic" {
+            text += &format!("panic:\n  native  {native:?}\n  checked {checked:?} ({})\n", error.kind);
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn first_difference(native: &str, checked: &str) -> String {
+    let (mut left, mut right) = (native.split('\n'), checked.split('\n'));
+    let mut number = 0;
+    loop {
+        number += 1;
+        match (left.next(), right.next()) {
+            (None, None) => return String::new(),
+            (a, b) if a == b => {}
+            (a, b) => return format!("output, line {number}:\n  native  {a:?}\n  checked {b:?}\n"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_differs_is_shown() {
+        let text = first_difference("a\nb\nc\n", "a\nx\n");
+        assert_eq!(text, "output, line 2:\n  native  Some(\"b\")\n  checked Some(\"x\")\n");
+        assert_eq!(first_difference("a", "a\n"), "output, line 2:\n  native  None\n  checked Some(\"\")\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! Runs the tests of a package natively, one process a test, so that what one prints is known apart from the others.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Package, cargo, executables, output, stdout};
+
+/// The test binary of a package's library.
+#[derive(Debug)]
+pub struct Binary {
+    path: PathBuf,
+    directory: PathBuf,
+}
+
+/// How a test ended natively.
+#[derive(Debug)]
+pub struct Run {
+    pub passed: bool,
+    pub stdout: String,
+    /// The panic that was reported last.
+    pub panic: Option<Panic>,
+}
+
+/// A panic as the default hook reports it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Panic {
+    pub message: String,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Binary {
+    /// Builds the tests of a package.
+    pub fn build(package: Package) -> Binary {
+        let directory = package.directory();
+        let mut command = cargo();
+        command.args(["test", "--no-run", "--lib", "--message-format=json", "--quiet"]).current_dir(&directory);
+        let (_, path) = executables(&stdout(&mut command)).next().expect("a test binary");
+        Binary { path, directory }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.current_dir(&self.directory).env("RUST_BACKTRACE", "0").env_remove("RUST_TEST_THREADS");
+        command
+    }
+
+    /// The names of the tests.
+    pub fn tests(&self) -> Vec<String> {
+        let list = stdout(self.command().args(["--list", "--format", "terse"]));
+        list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+    }
+
+    /// Runs one test.
+    pub fn run(&self, test: &str) -> Run {
+        let mut command = self.command();
+        // With more than one thread the harness runs the test in a thread of its name, and says how it went afterwards.
+        command.args(["--exact", test, "--nocapture", "--test-threads=2"]);
+        let output = output(&mut command);
+        let text = String::from_utf8_lossy(&output.stdout);
+        Run {
+            passed: output.status.success(),
+            stdout: own_output(&text, test).unwrap_or_else(|| panic!("{test} printed no result:\n{text}")).to_owned(),
+            panic: last_panic(&String::from_utf8_lossy(&output.stderr)),
+        }
+    }
+}
+
+/// What the test itself printed, without the lines of the test harness before and after.
+fn own_output<'a>(stdout: &'a str, test: &str) -> Option<&'a str> {
+    let start = "\nrunning 1 test\n";
+    let text = stdout.strip_prefix(start)?;
+    let end =
+        text.rfind(&format!("test {test} ... ")).or_else(|| text.rfind(&format!("test {test} - should panic")))?;
+    Some(&text[..end])
+}
+
+/// The last panic that the default hook reported.
+fn last_panic(stderr: &str) -> Option<Panic> {
+    let marker = " panicked at ";
+    let report = &stderr[stderr.rfind(marker)? + marker.len()..];
+    let (location, message) = report.split_once(":\n")?;
+    let message = message.split("\nnote: run with `RUST_BACKTRACE=1`").next()?;
+    let message = message.strip_suffix('\n').unwrap_or(message);
+    let mut parts = location.rsplitn(3, ':');
+    let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    Some(Panic {
+        message: message.to_owned(),
+        file: file.to_owned(),
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_the_test_alone() {
+        let text = "\nrunning 1 test\none\ntwo without endtest a::b ... ok\n\ntest result: ok. 1 passed\n";
+        assert_eq!(own_output(text, "a::b"), Some("one\ntwo without end"));
+        let text = "\nrunning 1 test\ntest a::b - should panic ... FAILED\n\nfailures:\n";
+        assert_eq!(own_output(text, "a::b"), Some(""));
+        assert_eq!(own_output("\nrunning 0 tests\n", "a::b"), None);
+    }
+
+    #[test]
+    fn panics_as_they_are_reported() {
+        let text = "\nthread 'a' (5) panicked at src/a.rs:1:2:\nfirst\n\n\
+                    thread 'b' (6) panicked at src/b.rs:30:4:\nsecond\nover: two lines\n\
+                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        let panic = last_panic(text).unwrap();
+        assert_eq!(panic.message, "second\nover: two lines");
+        assert_eq!((&*panic.file, panic.line, panic.column), ("src/b.rs", 30, 4));
+        assert_eq!(last_panic("Error: nothing\n"), None);
+    }
+}
