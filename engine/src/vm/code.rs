@@ -9,6 +9,7 @@ use crate::program::{
     AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, RmwOp,
     SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
+use crate::verdict::ErrorKind;
 
 /// A register of the window.
 pub type R = u8;
@@ -787,6 +788,7 @@ pub enum Inst {
     Return,
     Resume,
     Unreachable {
+        kind: ErrorKind,
         message: u32,
     },
     Unsupported {

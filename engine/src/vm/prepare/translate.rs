@@ -148,7 +148,7 @@ impl<'a> Translator<'a> {
             }
             Op::Return => self.emit(Inst::Return),
             Op::Resume => self.emit(Inst::Resume),
-            Op::Unreachable { message } => self.emit(Inst::Unreachable { message }),
+            Op::Unreachable { kind, message } => self.emit(Inst::Unreachable { kind, message }),
             Op::Unsupported { message } => self.emit(Inst::Unsupported { message }),
             Op::Call { .. } | Op::CallPtr { .. } | Op::CatchUnwind { .. } | Op::Builtin { .. } => self.call(op),
             Op::AtomicLoad { .. }
