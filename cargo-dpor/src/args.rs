@@ -23,6 +23,9 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The library is kept in $DPOR_SYSROOT_DIR or, where that is not set, in the user's cache directory."
+)]
 pub struct SetupArgs {
     /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]

@@ -7,6 +7,7 @@
 mod args;
 mod compile;
 mod judge;
+mod lock;
 mod machine;
 mod report;
 mod run;
