@@ -35,8 +35,8 @@ pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
     /// Stop an execution after so many jumps and calls: the test is incomplete then
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = 500_000_000)]
+    pub max_steps: u64,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,

@@ -96,7 +96,7 @@ fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
     }))
 }
 
-fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
+pub fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
     let low = u64::from(width.bytes()) - 1;
     match width {
         AtomicWidth::W8 => space.store::<1>(address, value as u64, low),

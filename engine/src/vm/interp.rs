@@ -108,15 +108,15 @@ pub fn execute(
             };
         }
         macro_rules! bin {
-            ($dst:expr, $a:expr, $b:expr, $f:expr) => {{
-                let f = $f;
-                r[usize::from($dst)] = f(r[usize::from($a)], r[usize::from($b)]);
+            ($dst:expr, $a:expr, $b:expr, |$x:ident, $y:ident| $result:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], r[usize::from($b)]);
+                r[usize::from($dst)] = $result;
             }};
         }
         macro_rules! bin_imm {
-            ($dst:expr, $a:expr, $imm:expr, $f:expr) => {{
-                let f = $f;
-                r[usize::from($dst)] = f(r[usize::from($a)], i64::from($imm) as u64);
+            ($dst:expr, $a:expr, $imm:expr, |$x:ident, $y:ident| $result:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], i64::from($imm) as u64);
+                r[usize::from($dst)] = $result;
             }};
         }
         macro_rules! overflow {
@@ -127,17 +127,17 @@ pub fn execute(
             }};
         }
         macro_rules! jump_cmp {
-            ($a:expr, $b:expr, $to:expr, $f:expr) => {{
-                let f = $f;
-                if f(r[usize::from($a)], r[usize::from($b)]) {
+            ($a:expr, $b:expr, $to:expr, |$x:ident, $y:ident| $holds:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], r[usize::from($b)]);
+                if $holds {
                     jump!($to);
                 }
             }};
         }
         macro_rules! jump_imm {
-            ($a:expr, $imm:expr, $to:expr, $f:expr) => {{
-                let f = $f;
-                if f(r[usize::from($a)], i64::from($imm)) {
+            ($a:expr, $imm:expr, $to:expr, |$x:ident, $y:ident| $holds:expr) => {{
+                let ($x, $y): (u64, i64) = (r[usize::from($a)], i64::from($imm));
+                if $holds {
                     jump!($to);
                 }
             }};
@@ -187,21 +187,21 @@ pub fn execute(
                     continue 'frame;
                 }
 
-                Inst::Add64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_add),
-                Inst::Sub64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_sub),
-                Inst::Mul64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_mul),
-                Inst::Shl64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a << (b & 63)),
-                Inst::ShrU64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a >> (b & 63)),
-                Inst::ShrS64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| (a as i64 >> (b & 63)) as u64),
+                Inst::Add64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_add(b)),
+                Inst::Sub64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_sub(b)),
+                Inst::Mul64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_mul(b)),
+                Inst::Shl64 { dst, a, b } => bin!(dst, a, b, |a, b| a << (b & 63)),
+                Inst::ShrU64 { dst, a, b } => bin!(dst, a, b, |a, b| a >> (b & 63)),
+                Inst::ShrS64 { dst, a, b } => bin!(dst, a, b, |a, b| (a as i64 >> (b & 63)) as u64),
                 Inst::Add32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_add(b as u32))),
                 Inst::Sub32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_sub(b as u32))),
                 Inst::Mul32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_mul(b as u32))),
                 Inst::Shl32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32) << (b & 31))),
-                Inst::ShrU32 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a >> (b & 31)),
+                Inst::ShrU32 { dst, a, b } => bin!(dst, a, b, |a, b| a >> (b & 31)),
                 Inst::ShrS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as i32 >> (b & 31)) as u32)),
-                Inst::And { dst, a, b } => bin!(dst, a, b, |a: u64, b| a & b),
-                Inst::Or { dst, a, b } => bin!(dst, a, b, |a: u64, b| a | b),
-                Inst::Xor { dst, a, b } => bin!(dst, a, b, |a: u64, b| a ^ b),
+                Inst::And { dst, a, b } => bin!(dst, a, b, |a, b| a & b),
+                Inst::Or { dst, a, b } => bin!(dst, a, b, |a, b| a | b),
+                Inst::Xor { dst, a, b } => bin!(dst, a, b, |a, b| a ^ b),
                 Inst::Eq { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a == b)),
                 Inst::Ne { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a != b)),
                 Inst::LtU { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a < b)),
@@ -210,19 +210,19 @@ pub fn execute(
                 Inst::LeS64 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a as i64 <= b as i64)),
                 Inst::LtS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as i32) < b as i32)),
                 Inst::LeS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a as i32 <= b as i32)),
-                Inst::AddI64 { dst, a, imm } => bin_imm!(dst, a, imm, u64::wrapping_add),
+                Inst::AddI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a.wrapping_add(b)),
                 Inst::AddI32 { dst, a, imm } => {
                     bin_imm!(dst, a, imm, |a, b| u64::from((a as u32).wrapping_add(b as u32)));
                 }
-                Inst::MulI64 { dst, a, imm } => bin_imm!(dst, a, imm, u64::wrapping_mul),
-                Inst::AndI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a & b),
-                Inst::OrI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a | b),
-                Inst::XorI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a ^ b),
-                Inst::ShlI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a << (b & 63)),
-                Inst::ShrUI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a >> (b & 63)),
-                Inst::ShrSI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| (a as i64 >> (b & 63)) as u64),
+                Inst::MulI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a.wrapping_mul(b)),
+                Inst::AndI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a & b),
+                Inst::OrI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a | b),
+                Inst::XorI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a ^ b),
+                Inst::ShlI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a << (b & 63)),
+                Inst::ShrUI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a >> (b & 63)),
+                Inst::ShrSI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| (a as i64 >> (b & 63)) as u64),
                 Inst::ShlI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from((a as u32) << (b & 31))),
-                Inst::ShrUI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a >> (b & 31)),
+                Inst::ShrUI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a >> (b & 31)),
                 Inst::EqI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a == b)),
                 Inst::NeI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a != b)),
                 Inst::LtUI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a < b)),

@@ -15,6 +15,7 @@ mod builtins;
 mod code;
 mod context;
 mod cow;
+mod explored;
 mod failure;
 mod float;
 mod frame;
@@ -37,7 +38,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, Answer, Stop, Timeout, Woken};
-pub use failure::{Failure, FailureKind, Note, StackFrame};
+pub use failure::{Failure, FailureKind, Note, StackFrame, innermost};
 pub use image::Image;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
@@ -69,7 +70,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 2_000_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
     }
 }
 
@@ -107,11 +108,7 @@ impl Vm {
 
     /// A copy of the whole state. Afterwards both share everything until they write it.
     pub fn snapshot(&mut self) -> Vm {
-        for thread in self.threads.iter_mut().flatten() {
-            thread.share();
-        }
-        self.world.share();
-        self.heap.share();
+        self.share();
         self.clone()
     }
 

@@ -76,7 +76,7 @@ impl Alloc {
     /// The block with these initialized bytes, except the given ranges.
     #[must_use]
     pub fn with_data(mut self, data: &[u8], uninit: &[(u32, u32)]) -> Alloc {
-        let (bytes, shadow) = self.range_mut(0, self.size).expect("the whole block");
+        let (bytes, shadow) = self.slices_mut(0, self.size);
         bytes.copy_from_slice(data);
         shadow.fill(INIT);
         for &(start, end) in uninit {
@@ -130,24 +130,26 @@ impl Alloc {
     /// The data and the shadow of a range, if it lies in the block.
     #[inline]
     pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
-        let (start, end) = self.bounds(address, len)?;
+        let start = self.locate(address, len)?;
+        let end = start + len as usize;
         let (data, shadow) = self.bytes.split_at(self.size as usize);
         Some((&data[start..end], &shadow[start..end]))
     }
 
-    /// The data and the shadow of a range for writing, if it lies in the block.
+    /// Where a range starts in the block, if it lies in it.
     #[inline]
-    pub fn range_mut(&mut self, offset: u64, len: u64) -> Option<(&mut [u8], &mut [u8])> {
-        let (start, end) = self.bounds(self.base.wrapping_add(offset), len)?;
-        let (data, shadow) = self.bytes.split_at_mut(self.size as usize);
-        Some((&mut data[start..end], &mut shadow[start..end]))
-    }
-
-    #[inline]
-    fn bounds(&self, address: u64, len: u64) -> Option<(usize, usize)> {
+    pub fn locate(&self, address: u64, len: u64) -> Option<usize> {
         let start = address.wrapping_sub(self.base);
         let end = start.checked_add(len)?;
-        (end <= self.size).then_some((start as usize, end as usize))
+        (end <= self.size).then_some(start as usize)
+    }
+
+    /// The data and the shadow of a part of the block.
+    #[inline]
+    pub fn slices_mut(&mut self, start: usize, len: u64) -> (&mut [u8], &mut [u8]) {
+        let end = start + len as usize;
+        let (data, shadow) = self.bytes.split_at_mut(self.size as usize);
+        (&mut data[start..end], &mut shadow[start..end])
     }
 
     /// All data.

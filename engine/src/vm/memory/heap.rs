@@ -109,6 +109,23 @@ impl Heap {
         }
     }
 
+    /// The number of the owned allocation at `address`, if it was used recently.
+    #[inline(always)]
+    pub fn recent_owned(&self, address: u64) -> Option<u32> {
+        let granule = address >> GRANULE_BITS;
+        let recent = self.recent.get(recent_index(granule))?;
+        match recent.target {
+            Target::Owned(index) if recent.granule == granule => Some(index),
+            _ => None,
+        }
+    }
+
+    /// An owned allocation.
+    #[inline(always)]
+    pub fn owned_mut(&mut self, index: u32) -> &mut Alloc {
+        &mut self.owned[index as usize]
+    }
+
     /// The live allocation at `address`, remembered as recent.
     pub fn find<'a>(&'a mut self, address: u64, globals: &'a Globals) -> Option<&'a Alloc> {
         let granule = address >> GRANULE_BITS;
@@ -120,20 +137,20 @@ impl Heap {
         self.recent(address, globals)
     }
 
-    /// The live allocation at `address` for writing: made owned where it is not. The caller has checked that it can be
-    /// written.
-    pub fn find_mut(&mut self, address: u64, globals: &Globals) -> Option<&mut Alloc> {
+    /// The number of the live allocation at `address`, which is made owned where it is not. The caller has checked that it
+    /// can be written.
+    pub fn own(&mut self, address: u64, globals: &Globals) -> Option<u32> {
         let index = match self.target(address, globals) {
             Target::None => return None,
             Target::Owned(index) => index,
-            Target::Shared(alloc) => self.own(alloc),
+            Target::Shared(alloc) => self.own_shared(alloc),
             Target::Global(index) => {
                 let alloc = globals.alloc(index)?.clone();
                 self.adopt(alloc)
             }
         };
         self.remember(address >> GRANULE_BITS, Target::Owned(index));
-        self.owned.get_mut(index as usize)
+        Some(index)
     }
 
     fn target(&self, address: u64, globals: &Globals) -> Target {
@@ -185,7 +202,7 @@ impl Heap {
 
     /// Turns a shared allocation into an owned one, copied unless nobody else has it.
     #[cold]
-    fn own(&mut self, alloc: Arc<Alloc>) -> u32 {
+    fn own_shared(&mut self, alloc: Arc<Alloc>) -> u32 {
         let (base, size) = (alloc.base, alloc.size);
         self.forget(base, size);
         *self.region_mut(base >> REGION_BITS).slot_mut(granule_in_region(base)) = Slot::Empty;

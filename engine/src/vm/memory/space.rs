@@ -22,6 +22,17 @@ type Checked<T> = Result<T, Box<Fault>>;
 /// Copies of up to this many bytes go through the machine's own stack.
 const SMALL: usize = 64;
 
+/// Where a range is that may be written.
+enum Spot {
+    /// From this byte of the thread's own stack on.
+    Stack(usize),
+    /// From this byte of the stack of another thread on.
+    OtherStack(usize),
+    /// In an owned allocation, from this byte on.
+    Owned(u32, usize),
+    Nowhere,
+}
+
 /// The memory of the program, from the side of one thread.
 pub struct Space<'a> {
     pub thread: ThreadId,
@@ -139,37 +150,42 @@ impl Space<'_> {
     /// The data and the shadow of a range for writing. `len` is not zero.
     #[inline]
     pub fn range_mut(&mut self, address: u64, len: u64) -> Checked<(&mut [u8], &mut [u8])> {
-        if self.own_range(address, len) {
-            let found = if self.stack.owns(address) {
-                self.stack.range_mut(address, len)
-            } else if address & STACK_BIT != 0 {
-                other_mut(self.threads, address).and_then(|thread| thread.stack.range_mut(address, len))
-            } else {
-                self.heap.recent_mut(address).and_then(|alloc| alloc.range_mut(address.wrapping_sub(alloc.base), len))
-            };
-            if let Some(found) = found {
-                return Ok(found);
-            }
+        match self.spot(address, len) {
+            Spot::Stack(at) => Ok(self.stack.slices_mut(at, len)),
+            Spot::OtherStack(at) => match other_mut(self.threads, address) {
+                Some(thread) => Ok(thread.stack.slices_mut(at, len)),
+                None => Err(Fault::undefined("write to a thread that is gone")),
+            },
+            Spot::Owned(index, start) => Ok(self.heap.owned_mut(index).slices_mut(start, len)),
+            Spot::Nowhere => Err(explain::access(self, address, len, Access::Write)),
         }
-        Err(explain::access(self, address, len, Access::Write))
     }
 
-    /// Makes the range writable, if it may be written.
-    fn own_range(&mut self, address: u64, len: u64) -> bool {
+    /// Where a range is that may be written; what it lies in is owned then.
+    #[inline]
+    fn spot(&mut self, address: u64, len: u64) -> Spot {
         if self.stack.owns(address) {
-            return true;
+            return self.stack.locate_live(address, len).map_or(Spot::Nowhere, Spot::Stack);
         }
         if address & STACK_BIT != 0 {
-            // Looked at before it is made owned: a dangling pointer copies nothing.
-            return other(self.threads, address).is_some_and(|thread| thread.stack.range(address, len).is_some());
+            let at = other(self.threads, address).and_then(|thread| thread.stack.locate_live(address, len));
+            return at.map_or(Spot::Nowhere, Spot::OtherStack);
         }
-        if let Some(alloc) = self.heap.recent_mut(address) {
-            return alloc.range(address, len).is_some();
+        if let Some(index) = self.heap.recent_owned(address) {
+            let start = self.heap.owned_mut(index).locate(address, len);
+            return start.map_or(Spot::Nowhere, |start| Spot::Owned(index, start));
         }
+        // Looked at before it is made owned: what cannot be written is not copied.
         if !self.range_is_valid(address, len) || (is_global(address) && self.is_constant(address)) {
-            return false;
+            return Spot::Nowhere;
         }
-        self.heap.find_mut(address, self.globals).is_some()
+        match self.heap.own(address, self.globals) {
+            Some(index) => {
+                let start = self.heap.owned_mut(index).locate(address, len);
+                start.map_or(Spot::Nowhere, |start| Spot::Owned(index, start))
+            }
+            None => Spot::Nowhere,
+        }
     }
 
     fn is_constant(&self, address: u64) -> bool {

@@ -221,19 +221,23 @@ impl Stack {
     /// The data and the shadow of a range, if all of it is alive.
     #[inline]
     pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
-        let at = self.locate(address, len)?;
+        let at = self.locate_live(address, len)?;
         let end = at + len as usize;
-        let shadow = &self.shadow[at..end];
-        shadow::all_writable(shadow).then_some((&self.data[at..end], shadow))
+        Some((&self.data[at..end], &self.shadow[at..end]))
     }
 
-    /// The data and the shadow of a range for writing, if all of it is alive.
+    /// The place of a range in the stack, if all of it is alive.
     #[inline]
-    pub fn range_mut(&mut self, address: u64, len: u64) -> Option<(&mut [u8], &mut [u8])> {
+    pub fn locate_live(&self, address: u64, len: u64) -> Option<usize> {
         let at = self.locate(address, len)?;
+        shadow::all_writable(&self.shadow[at..at + len as usize]).then_some(at)
+    }
+
+    /// The data and the shadow of a place in the stack.
+    #[inline]
+    pub fn slices_mut(&mut self, at: usize, len: u64) -> (&mut [u8], &mut [u8]) {
         let end = at + len as usize;
-        let shadow = &mut self.shadow[at..end];
-        shadow::all_writable(shadow).then_some((&mut self.data[at..end], shadow))
+        (&mut self.data[at..end], &mut self.shadow[at..end])
     }
 
     /// Whether all bytes of a range in a live frame are accessible, and the offset of the first that is not.

@@ -11,12 +11,9 @@ use crate::program::{
 };
 use crate::vm::{Run, RunOptions, run};
 
-pub const U8: IntTy = IntTy { width: Width::W8, signed: false };
-pub const I8: IntTy = IntTy { width: Width::W8, signed: true };
 pub const U32: IntTy = IntTy { width: Width::W32, signed: false };
 pub const I32: IntTy = IntTy { width: Width::W32, signed: true };
 pub const U64: IntTy = IntTy { width: Width::W64, signed: false };
-pub const I64: IntTy = IntTy { width: Width::W64, signed: true };
 
 pub fn r(register: u16) -> Reg {
     Reg(register)

@@ -1,0 +1,48 @@
+//! What must not happen: checks every execution of a test that the memory model allows.
+//!
+//! A [`Subject`] is a lowered test as a program that the explorer can explore: it runs the machine from one visible
+//! action to the next, and answers atomics from the execution graph instead of from memory.
+
+mod locations;
+mod subject;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::explore::{self, Config, Stats};
+use crate::graph::Graph;
+use crate::program::FuncId;
+use crate::verdict::Outcome;
+use crate::vm::{Failure, Image, RunOptions};
+
+pub use subject::Subject;
+
+/// What a check found out.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub outcome: Outcome,
+    /// Why it did not pass, the least failure in the order of exploration.
+    pub failure: Option<Arc<Failure>>,
+    /// The failing execution.
+    pub graph: Option<Graph>,
+    pub stats: Stats,
+    pub time: Duration,
+}
+
+/// Explores every execution of a function without arguments, such as the entry of a test.
+pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &Config) -> Checked {
+    let start = std::time::Instant::now();
+    let subject = Subject::new(image, entry, options);
+    let report = explore::explore(&subject, config);
+    let found = report.errors.into_iter().next();
+    let (failure, graph) = match found {
+        Some(found) => (Some(subject.failure(found.failure, &found.graph)), Some(found.graph)),
+        None => (None, None),
+    };
+    let outcome = match &failure {
+        Some(failure) => failure.kind.outcome(),
+        None if report.complete => Outcome::Passed,
+        None => Outcome::Incomplete,
+    };
+    Checked { outcome, failure, graph, stats: report.stats, time: start.elapsed() }
+}
