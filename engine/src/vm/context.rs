@@ -34,14 +34,14 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Memory, as the thread sees it.
     pub fn space(&mut self) -> Space<'_> {
-        Space {
-            thread: self.thread.id,
-            stack: &mut self.thread.stack,
-            heap: self.heap,
-            threads: self.threads,
-            globals: &self.image.globals,
-            program: &self.image.program,
+        let mut space = Space::new(self.thread.id, &mut self.thread.stack, self.heap, self.threads, self.image);
+        if space.tracking
+            && let Some(frame) = self.thread.frames.last()
+        {
+            space.enter_frame(&self.thread.frames, frame.user, frame.quiet);
+            space.pc = frame.pc;
         }
+        space
     }
 
     /// The frame that is active. There is one.
@@ -87,8 +87,15 @@ impl<'a> Context<'a> {
     /// Allocates for the thread. `None`: there is no memory of that size.
     pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Result<Option<u64>, Box<Fault>> {
         let place = self.place();
+        let tracking = self.heap.tracking.as_deref();
+        let quiet = tracking.is_some() && self.thread.frames.last().is_some_and(|frame| frame.quiet);
+        let tracked = tracking.is_some_and(|tracking| tracking.tracked.places.contains(&place));
         match self.heap.alloc(self.thread.id, size, align, kind, place) {
-            Ok(alloc) => Ok(Some(alloc.base)),
+            Ok(alloc) => {
+                alloc.exempt = quiet;
+                alloc.races = (tracked && !quiet).then(Box::default);
+                Ok(Some(alloc.base))
+            }
             Err(AllocError::TooLarge) => Ok(None),
             Err(AllocError::Exhausted) => Err(Fault::limit("the thread has made too many allocations")),
         }
