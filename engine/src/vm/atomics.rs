@@ -20,6 +20,17 @@ impl Vm {
         })
     }
 
+    /// Does the pending atomic access of a thread in memory and answers it: [`Vm::perform`] and [`Vm::answer`] in one.
+    pub fn perform_and_answer(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let Some(pending) = context.thread.pending.take() else { return Ok(()) };
+            let answer = perform(&mut context.space(), pending.action);
+            answer
+                .and_then(|answer| super::answer::complete(context, pending, answer))
+                .map_err(|fault| context.failure(*fault))
+        })
+    }
+
     /// Checks that the pending atomic access of a thread may be made: the address is valid and aligned.
     pub fn check_access(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(()) };

@@ -6,6 +6,7 @@ use crate::program::{FuncId, PlaceId};
 use crate::verdict::Location;
 
 use super::action::Action;
+use super::code::WINDOW;
 use super::failure::StackFrame;
 use super::frame::Frame;
 use super::memory::Stack;
@@ -135,11 +136,22 @@ impl Thread {
     }
 }
 
+impl Thread {
+    /// The registers of all frames, with a whole window for the last one.
+    fn registers_in_use(&self) -> Vec<u64> {
+        let Some(frame) = self.frames.last() else { return Vec::new() };
+        let (base, count) = (frame.base as usize, frame.registers as usize);
+        let mut registers = Vec::with_capacity(base + count.max(WINDOW));
+        registers.extend_from_slice(&self.registers[..base + count]);
+        registers.resize(base + count.max(WINDOW), 0);
+        registers
+    }
+}
+
 impl Clone for Thread {
     fn clone(&self) -> Thread {
-        let used = self.frames.last().map_or(0, |frame| frame.base as usize + frame.registers as usize);
         Thread {
-            registers: self.registers[..used.max(super::code::WINDOW).min(self.registers.len())].to_vec(),
+            registers: self.registers_in_use(),
             frames: self.frames.clone(),
             stack: self.stack.clone(),
             big_slots: self.big_slots.clone(),

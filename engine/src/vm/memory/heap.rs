@@ -49,7 +49,10 @@ struct Recent {
 /// All allocations.
 #[derive(Debug, Default)]
 pub struct Heap {
+    /// Empty, or [`RECENT_LEN`] entries.
     recent: Vec<Recent>,
+    /// The entries of `recent` that may have a target, as bits.
+    recent_used: u128,
     owned: Vec<Alloc>,
     vacant: Vec<u32>,
     regions: Vec<Cow<Region>>,
@@ -68,6 +71,7 @@ impl Clone for Heap {
     fn clone(&self) -> Heap {
         Heap {
             recent: Vec::new(),
+            recent_used: 0,
             owned: self.owned.clone(),
             vacant: self.vacant.clone(),
             regions: self.regions.clone(),
@@ -180,7 +184,17 @@ impl Heap {
         if self.recent.is_empty() {
             self.recent.resize_with(RECENT_LEN, Recent::default);
         }
-        self.recent[recent_index(granule)] = Recent { granule, target };
+        let index = recent_index(granule);
+        self.recent[index] = Recent { granule, target };
+        self.recent_used |= 1 << index;
+    }
+
+    fn forget_all(&mut self) {
+        let mut used = std::mem::take(&mut self.recent_used);
+        while used != 0 {
+            self.recent[used.trailing_zeros() as usize].target = Target::None;
+            used &= used - 1;
+        }
     }
 
     /// Forgets the table entries of an allocation.
@@ -188,8 +202,7 @@ impl Heap {
         let first = base >> GRANULE_BITS;
         let last = (base + size.saturating_sub(1)) >> GRANULE_BITS;
         if last - first >= RECENT_LEN as u64 {
-            self.recent.clear();
-            return;
+            return self.forget_all();
         }
         for granule in first..=last {
             if let Some(recent) = self.recent.get_mut(recent_index(granule))
@@ -299,7 +312,7 @@ impl Heap {
         let owned = std::mem::take(&mut self.owned);
         self.vacant.clear();
         if !owned.is_empty() {
-            self.recent.clear();
+            self.forget_all();
         }
         for alloc in owned.into_iter().filter(|alloc| alloc.base != u64::MAX) {
             let base = alloc.base;

@@ -255,14 +255,34 @@ impl Space<'_> {
         if len == 0 {
             return Ok(());
         }
-        if len <= SMALL as u64 {
-            return self.copy_small(dst, src, len);
+        // The sizes of most structures, as so many moves.
+        match len {
+            8 => return self.copy_array::<8>(dst, src),
+            16 => return self.copy_array::<16>(dst, src),
+            24 => return self.copy_array::<24>(dst, src),
+            32 => return self.copy_array::<32>(dst, src),
+            40 => return self.copy_array::<40>(dst, src),
+            48 => return self.copy_array::<48>(dst, src),
+            len if len <= SMALL as u64 => return self.copy_small(dst, src, len),
+            _ => {}
         }
         let (data, shadow) = self.range(src, len)?;
         let (data, shadow) = (data.to_vec(), shadow.to_vec());
         let (to, to_shadow) = self.range_mut(dst, len)?;
         to.copy_from_slice(&data);
         copy_shadow(to_shadow, &shadow);
+        Ok(())
+    }
+
+    fn copy_array<const N: usize>(&mut self, dst: u64, src: u64) -> Checked<()> {
+        let (data, shadow) = self.range(src, N as u64)?;
+        let (Some(data), Some(shadow)) = (data.first_chunk::<N>(), shadow.first_chunk::<N>()) else { return Ok(()) };
+        let (data, shadow) = (*data, *shadow);
+        let (to, to_shadow) = self.range_mut(dst, N as u64)?;
+        if let (Some(to), Some(to_shadow)) = (to.first_chunk_mut::<N>(), to_shadow.first_chunk_mut::<N>()) {
+            *to = data;
+            *to_shadow = shadow.map(|byte| byte | LIVE);
+        }
         Ok(())
     }
 
