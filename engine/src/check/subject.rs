@@ -136,11 +136,9 @@ impl Subject {
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
             }
-            Action::PlainStore { address, len, value } => graph::Action::Store {
-                loc: self.plain_loc(vm, id, address, len)?,
-                order: MemOrder::NotAtomic,
-                value,
-            },
+            Action::PlainStore { address, len, value } => {
+                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+            }
             Action::Yield => graph::Action::Block,
         })
     }

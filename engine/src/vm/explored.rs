@@ -114,9 +114,10 @@ fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<F
 pub fn plain_stores_first(context: &mut Context, stop: Stop) -> Stop {
     let stores = std::mem::take(&mut context.heap.plain_stores);
     for (address, len) in stores {
-        let value = context.space().untracked_range(address, u64::from(len)).map_or(0, |(data, _)| {
-            data.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
-        });
+        let value = context
+            .space()
+            .untracked_range(address, u64::from(len))
+            .map_or(0, |(data, _)| data.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
         let action = Action::PlainStore { address, len, value };
         let store = Pending { action, reply: Reply::Postponed };
         context.thread.postponed.extend(context.thread.pending.replace(store));

@@ -23,5 +23,5 @@ pub(in crate::vm) use heap::{AllocError, Found, Heap};
 pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::Stack;
-pub use track::{Site, Tracked};
 pub(in crate::vm) use track::Tracking;
+pub use track::{Site, Tracked};

@@ -150,7 +150,9 @@ mod tests {
 
     #[test]
     fn unordered_accesses_race_if_one_writes() {
-        for (first, second, race) in [(false, false, false), (false, true, true), (true, false, true), (true, true, true)] {
+        for (first, second, race) in
+            [(false, false, false), (false, true, true), (true, false, true), (true, true, true)]
+        {
             let mut races = Races::default();
             races.access(0, 4, plain(MAIN, 0, first), &[1, 0]).unwrap();
             assert_eq!(races.access(0, 4, plain(1, 0, second), &[0, 1]).is_err(), race);

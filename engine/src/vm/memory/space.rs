@@ -65,7 +65,20 @@ impl<'a> Space<'a> {
         let tracking = heap.tracking.is_some();
         let (globals, program) = (&image.globals, &image.program);
         let user = (FuncId(0), 0);
-        Space { thread, stack, heap, threads, globals, program, image, tracking, quiet: false, user, innermost: false, pc: 0 }
+        Space {
+            thread,
+            stack,
+            heap,
+            threads,
+            globals,
+            program,
+            image,
+            tracking,
+            quiet: false,
+            user,
+            innermost: false,
+            pc: 0,
+        }
     }
 
     /// A frame becomes the active one.

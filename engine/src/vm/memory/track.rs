@@ -72,7 +72,9 @@ pub struct Touch {
 impl Alloc {
     /// Whether a thread may access it without further ado.
     pub fn is_free_for(&self, thread: ThreadId) -> bool {
-        self.exempt || self.kind == AllocKind::Constant || (self.races.is_none() && self.thread == thread && !self.is_static())
+        self.exempt
+            || self.kind == AllocKind::Constant
+            || (self.races.is_none() && self.thread == thread && !self.is_static())
     }
 
     fn is_static(&self) -> bool {
@@ -222,7 +224,10 @@ impl Space<'_> {
 enum Touched {
     Done,
     /// An atomic is read whose value memory does not have.
-    Stale { start: u32, len: u32 },
+    Stale {
+        start: u32,
+        len: u32,
+    },
     /// Atomics are overwritten.
     Overwrites(Vec<(u32, u32)>),
 }
