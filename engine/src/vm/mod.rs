@@ -39,6 +39,7 @@ use std::sync::Arc;
 pub use action::{Action, Answer, Stop, Timeout, Woken};
 pub use failure::{Failure, FailureKind, Note, StackFrame};
 pub use image::Image;
+pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
 pub use world::{Output, Stream};
