@@ -145,6 +145,15 @@ pub fn execute(
                 }
             }};
         }
+        macro_rules! jump_overflow {
+            ($dst:expr, $a:expr, $b:expr, $to:expr, $int:ty, $method:ident, $wide:ty) => {{
+                let (result, overflow) = (r[usize::from($a)] as $int).$method(r[usize::from($b)] as $int);
+                r[usize::from($dst)] = u64::from(result as $wide);
+                if overflow {
+                    jump!($to);
+                }
+            }};
+        }
         macro_rules! load {
             ($n:literal, $dst:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
@@ -413,6 +422,17 @@ pub fn execute(
                 Inst::JumpGtSI32 { a, imm, to } => jump_imm!(a, imm, to, |a, b| i64::from(a as i32) > b),
                 Inst::JumpLtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| (a as i64) < b),
                 Inst::JumpGtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| a as i64 > b),
+                Inst::JumpAddU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_add, u64),
+                Inst::JumpAddS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_add, u64),
+                Inst::JumpAddU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_add, u32),
+                Inst::JumpAddS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_add, u32),
+                Inst::JumpSubU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_sub, u64),
+                Inst::JumpSubS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_sub, u64),
+                Inst::JumpSubU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_sub, u32),
+                Inst::JumpSubS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_sub, u32),
+                Inst::JumpMulU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_mul, u64),
+                Inst::JumpMulU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_mul, u32),
+                Inst::JumpMulS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_mul, u32),
                 Inst::Switch { src, table } => {
                     let table = &code.switches[table as usize];
                     let value = get!(src);

@@ -41,6 +41,7 @@ pub use action::{Action, Answer, Stop, Timeout, Woken};
 pub use failure::{Failure, FailureKind, Note, StackFrame, innermost};
 pub use image::Image;
 pub use memory::{Site, Tracked};
+pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
 pub use world::{Output, Stream};
