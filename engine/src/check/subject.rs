@@ -6,7 +6,7 @@ use crate::explore::{Answer, Ending, Failure as Found, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Stop, Vm};
+use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm};
 
 use super::locations::{Atomic, Locations};
 
@@ -16,6 +16,26 @@ pub struct Subject {
     entry: FuncId,
     options: Arc<RunOptions>,
     locations: Locations,
+    /// The memory whose accesses are tracked.
+    tracked: Arc<Tracked>,
+}
+
+/// What ends an exploration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Issue {
+    Failure(Arc<Failure>),
+    /// Memory turned out to be shared that was not tracked.
+    Shared(Site),
+}
+
+impl Issue {
+    /// The memory that turned out to be shared.
+    pub fn shared(&self) -> Option<Site> {
+        match self {
+            Issue::Shared(site) => Some(*site),
+            Issue::Failure(_) => None,
+        }
+    }
 }
 
 /// The state of a test that runs.
@@ -23,12 +43,29 @@ pub struct Subject {
 pub struct State {
     vm: Vm,
     /// What went wrong.
-    failure: Option<Arc<Failure>>,
+    issue: Option<Issue>,
+}
+
+impl State {
+    /// Something went wrong, or was learned.
+    fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
+        self.issue = Some(match self.vm.learned() {
+            Some(site) => Issue::Shared(site),
+            None => Issue::Failure(Arc::from(failure)),
+        });
+        graph::Action::Fail
+    }
 }
 
 impl Subject {
-    pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions) -> Subject {
-        Subject { image: Arc::clone(image), entry, options: Arc::new(options.clone()), locations: Locations::default() }
+    pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
+        Subject {
+            image: Arc::clone(image),
+            entry,
+            options: Arc::new(options.clone()),
+            locations: Locations::default(),
+            tracked: Arc::new(tracked),
+        }
     }
 
     /// Runs a thread to its next visible action.
@@ -36,10 +73,7 @@ impl Subject {
         let id = vm_thread(thread);
         let action = match self.next_action(&mut state.vm, id) {
             Ok(action) => action,
-            Err(failure) => {
-                state.failure = Some(Arc::from(failure));
-                graph::Action::Fail
-            }
+            Err(failure) => state.fail(failure),
         };
         state.vm.share();
         action
@@ -47,9 +81,12 @@ impl Subject {
 
     fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
         loop {
-            let action = match vm.run_thread(id)? {
-                Stop::Action(action) => action,
-                Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
+            let action = match vm.pending(id) {
+                Some(postponed) => postponed,
+                None => match vm.run_thread(id)? {
+                    Stop::Action(action) => action,
+                    Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
+                },
             };
             vm.check_access(id)?;
             match action {
@@ -96,8 +133,21 @@ impl Subject {
             Action::FutexWait { .. } | Action::FutexWake { .. } => {
                 return Err(vm.unsupported(id, "waiting on a futex while it is explored"));
             }
+            Action::PlainLoad { address, len } => {
+                graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
+            }
+            Action::PlainStore { address, len, value } => {
+                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+            }
             Action::Yield => graph::Action::Block,
         })
+    }
+
+    fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
+        match AtomicWidth::from_bytes(u64::from(len)) {
+            Some(width) => self.loc(vm, id, address, width),
+            None => Err(vm.unsupported(id, "an atomic of this size")),
+        }
     }
 
     fn loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, width: AtomicWidth) -> Result<Loc, Box<Failure>> {
@@ -113,9 +163,9 @@ impl Subject {
     }
 
     /// The failure that the explorer found.
-    pub fn failure(&self, found: Found<Arc<Failure>>, _graph: &Graph) -> Arc<Failure> {
+    pub fn issue(&self, found: Found<Issue>) -> Issue {
         let (kind, message) = match found {
-            Found::Program(failure) => return failure,
+            Found::Program(issue) => return issue,
             Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
             Found::Nondeterminism(thread) => (
                 FailureKind::Unsupported,
@@ -123,7 +173,8 @@ impl Subject {
             ),
         };
         let thread = vm::ThreadId::MAIN;
-        Arc::new(Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() })
+        let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
+        Issue::Failure(Arc::new(failure))
     }
 
     /// All threads that are left wait for ever.
@@ -156,7 +207,7 @@ impl Subject {
 
 impl Program for Subject {
     type State = State;
-    type Error = Arc<Failure>;
+    type Error = Issue;
 
     fn threads(&self) -> usize {
         1
@@ -164,15 +215,22 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Vm::new(&self.image, self.entry, &self.options) {
-            Ok(vm) => State { vm, failure: None },
-            Err(failure) => State { vm: Vm::empty(&self.image, &self.options), failure: Some(Arc::from(failure)) },
+            Ok(mut vm) => {
+                vm.track(&self.tracked);
+                State { vm, issue: None }
+            }
+            Err(failure) => {
+                let issue = Some(Issue::Failure(Arc::from(failure)));
+                State { vm: Vm::empty(&self.image, &self.options), issue }
+            }
         }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, _clock: &View) -> graph::Action {
-        if state.failure.is_some() {
+    fn start(&self, state: &mut State, thread: ThreadId, clock: &View) -> graph::Action {
+        if state.issue.is_some() {
             return graph::Action::Fail;
         }
+        state.vm.set_clock(clock, 0);
         self.run(state, thread)
     }
 
@@ -184,13 +242,16 @@ impl Program for Subject {
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,
         };
-        let result = state.vm.record(id, answered).and_then(|()| state.vm.answer(id, answered));
+        let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
+        // The access itself is the latest event; what follows comes after it.
+        state.vm.set_clock(answer.clock, events.saturating_sub(1));
+        let result = state.vm.record(id, answered).and_then(|()| {
+            state.vm.set_clock(answer.clock, events);
+            state.vm.answer(id, answered)
+        });
         match result {
             Ok(()) => self.run(state, thread),
-            Err(failure) => {
-                state.failure = Some(Arc::from(failure));
-                graph::Action::Fail
-            }
+            Err(failure) => state.fail(failure),
         }
     }
 
@@ -199,23 +260,23 @@ impl Program for Subject {
         state.vm.peek(address, width.bytes() as usize)
     }
 
-    fn error(&self, state: &State, thread: ThreadId) -> Arc<Failure> {
-        match &state.failure {
-            Some(failure) => Arc::clone(failure),
-            None => self.failure(Found::Nondeterminism(thread), &Graph::new(1)),
+    fn error(&self, state: &State, thread: ThreadId) -> Issue {
+        match &state.issue {
+            Some(issue) => issue.clone(),
+            None => self.issue(Found::Nondeterminism(thread)),
         }
     }
 
-    fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Arc<Failure>> {
+    fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         match ending {
             Ending::Complete if self.options.check_leaks => match state.vm.leaks() {
-                Some(failure) => Err(Arc::from(failure)),
+                Some(failure) => Err(Issue::Failure(Arc::from(failure))),
                 None => Ok(()),
             },
             Ending::Complete => Ok(()),
             Ending::Blocked => {
                 let assumption = graph.threads().any(|(_, thread)| thread.pending == graph::Action::Block);
-                if assumption { Ok(()) } else { Err(self.deadlock(state, graph)) }
+                if assumption { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
             }
         }
     }

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::action::{Action, Answer};
+use super::action::{Action, Answer, Stop};
+use super::context::Context;
 use super::failure::{Failure, Fault};
 use super::image::Image;
-use super::memory::Heap;
-use super::thread::ThreadId;
+use super::memory::{Heap, INIT, Site, Space, Tracked, Tracking};
+use super::thread::{Pending, Reply, ThreadId};
 use super::world::World;
 use super::{Cow, RunOptions, Vm, atomics};
 
@@ -22,6 +23,28 @@ impl Vm {
             world: Cow::new(World::default()),
             steps_left: options.max_steps,
         }
+    }
+
+    /// Tracks accesses to memory from now on.
+    pub fn track(&mut self, tracked: &Arc<Tracked>) {
+        self.heap.tracking = Some(Box::new(Tracking { tracked: Arc::clone(tracked), clock: Vec::new(), events: 0 }));
+        for thread in self.threads.iter_mut().flatten() {
+            thread.get_mut().stack.set_tracked(tracked);
+        }
+    }
+
+    /// Says what happens before the next step of a thread, and how many events it has.
+    pub fn set_clock(&mut self, clock: &[u32], events: u32) {
+        if let Some(tracking) = &mut self.heap.tracking {
+            tracking.clock.clear();
+            tracking.clock.extend_from_slice(clock);
+            tracking.events = events;
+        }
+    }
+
+    /// Memory that turned out to be shared, though it was not tracked.
+    pub fn learned(&mut self) -> Option<Site> {
+        self.heap.learned.take()
     }
 
     /// Shares everything, so that copies are cheap until something is written.
@@ -40,11 +63,9 @@ impl Vm {
 
     /// Writes to memory what the pending atomic access of a thread writes, given what it reads.
     pub fn record(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
-        let Some((address, width, value)) = self.pending(id).and_then(|action| written(action, answer)) else {
-            return Ok(());
-        };
+        let Some(action) = self.pending(id) else { return Ok(()) };
         self.with_thread(id, |context, _| {
-            atomics::write(&mut context.space(), address, width, value).map_err(|fault| context.failure(*fault))
+            record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
         })
     }
 
@@ -68,6 +89,54 @@ impl Vm {
         to.copy_from_slice(alloc.data().get(start..start + len)?);
         Some(())
     }
+}
+
+/// Notes an atomic access, and what it writes; a plain read of an atomic gets the value it asked for.
+fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<Fault>> {
+    if let (Action::PlainLoad { address, len }, Answer::Value(value)) = (action, answer) {
+        let (data, _) = space.untracked_range_mut(address, u64::from(len))?;
+        data.copy_from_slice(&value.to_le_bytes()[..len as usize]);
+        space.set_fresh(address, u64::from(len));
+        return Ok(());
+    }
+    let Some((address, width)) = action.accessed() else { return Ok(()) };
+    let written = written(action, answer);
+    space.track_atomic(address, u64::from(width.bytes()), written.is_some())?;
+    if let Some((address, width, value)) = written {
+        let (data, shadow) = space.untracked_range_mut(address, u64::from(width.bytes()))?;
+        data.copy_from_slice(&value.to_le_bytes()[..width.bytes() as usize]);
+        shadow.fill(INIT);
+    }
+    Ok(())
+}
+
+/// Before anything else, other threads must learn what was written to atomics by plain writes.
+pub fn plain_stores_first(context: &mut Context, stop: Stop) -> Stop {
+    let stores = std::mem::take(&mut context.heap.plain_stores);
+    for (address, len) in stores {
+        let value = context
+            .space()
+            .untracked_range(address, u64::from(len))
+            .map_or(0, |(data, _)| data.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
+        let action = Action::PlainStore { address, len, value };
+        let store = Pending { action, reply: Reply::Postponed };
+        context.thread.postponed.extend(context.thread.pending.replace(store));
+    }
+    match context.thread.pending {
+        Some(pending) => Stop::Action(pending.action),
+        None => stop,
+    }
+}
+
+/// A plain read of an atomic asks for its value; afterwards the instruction is run again.
+pub fn ask_for_value(context: &mut Context) -> Stop {
+    let (address, len) = context.heap.refresh.take().unwrap_or((0, 0));
+    if let Some(frame) = context.thread.frames.last_mut() {
+        frame.pc -= 1;
+    }
+    let action = Action::PlainLoad { address, len };
+    context.thread.pending = Some(Pending { action, reply: Reply::None });
+    Stop::Action(action)
 }
 
 fn written(action: Action, answer: Answer) -> Option<(u64, crate::program::AtomicWidth, u128)> {

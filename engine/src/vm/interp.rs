@@ -71,11 +71,14 @@ pub fn execute(
     let mut steps = *steps_left;
     'frame: loop {
         let top = frames.len() - 1;
-        let Frame { func, pc, base, .. } = frames[top];
+        let Frame { func, pc, base, user, quiet, .. } = frames[top];
         let code = image.code(func);
         let insts = &*code.insts;
         let mut pc = pc as usize;
-        let slots = space.stack.frame_base() as usize;
+        let slots = space.stack.untracked_base();
+        if space.tracking {
+            space.enter_frame(frames, user, quiet);
+        }
         let r = window(registers, base);
 
         macro_rules! leave {
@@ -142,15 +145,26 @@ pub fn execute(
                 }
             }};
         }
+        macro_rules! jump_overflow {
+            ($dst:expr, $a:expr, $b:expr, $to:expr, $int:ty, $method:ident, $wide:ty) => {{
+                let (result, overflow) = (r[usize::from($a)] as $int).$method(r[usize::from($b)] as $int);
+                r[usize::from($dst)] = u64::from(result as $wide);
+                if overflow {
+                    jump!($to);
+                }
+            }};
+        }
         macro_rules! load {
             ($n:literal, $dst:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 r[usize::from($dst)] = check!(space.load::<$n>(address, u64::from($low)));
             }};
         }
         macro_rules! store {
             ($n:literal, $src:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 check!(space.store::<$n>(address, get!($src), u64::from($low)));
             }};
         }
@@ -158,14 +172,18 @@ pub fn execute(
             ($n:literal, $dst:expr, $offset:expr) => {
                 match space.stack.load_at::<$n>(slots + usize::from($offset)) {
                     Some(value) => r[usize::from($dst)] = value,
-                    None => leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Read))),
+                    None => {
+                        space.pc = pc as u32;
+                        r[usize::from($dst)] = check!(space.load_slot_slow($offset, $n));
+                    }
                 }
             };
         }
         macro_rules! store_slot {
             ($n:literal, $src:expr, $offset:expr) => {
                 if space.stack.store_at::<$n>(slots + usize::from($offset), get!($src)).is_none() {
-                    leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Write)));
+                    space.pc = pc as u32;
+                    check!(space.store_slot_slow($offset, get!($src), $n));
                 }
             };
         }
@@ -348,10 +366,12 @@ pub fn execute(
                 Inst::LoadPadding { dst, base, shape, offset } => {
                     let address = get!(base).wrapping_add(i64::from(offset) as u64);
                     let low = (1 << (shape & 15)) - 1;
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, 1 << (shape >> 4), low));
                 }
                 Inst::LoadSlotPadding { dst, width, offset } => {
                     let address = space.stack.slot_address(offset);
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, u64::from(width.bytes()), 0));
                 }
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
@@ -370,7 +390,10 @@ pub fn execute(
                 | Inst::Fill { .. }
                 | Inst::Repeat { .. }
                 | Inst::Compare { .. }
-                | Inst::Deinit { .. } => check!(block(r, space, code, inst)),
+                | Inst::Deinit { .. } => {
+                    space.pc = pc as u32;
+                    check!(block(r, space, code, inst));
+                }
 
                 Inst::Jump { to } => jump!(to),
                 Inst::JumpIf { cond, to } => {
@@ -399,6 +422,17 @@ pub fn execute(
                 Inst::JumpGtSI32 { a, imm, to } => jump_imm!(a, imm, to, |a, b| i64::from(a as i32) > b),
                 Inst::JumpLtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| (a as i64) < b),
                 Inst::JumpGtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| a as i64 > b),
+                Inst::JumpAddU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_add, u64),
+                Inst::JumpAddS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_add, u64),
+                Inst::JumpAddU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_add, u32),
+                Inst::JumpAddS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_add, u32),
+                Inst::JumpSubU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_sub, u64),
+                Inst::JumpSubS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_sub, u64),
+                Inst::JumpSubU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_sub, u32),
+                Inst::JumpSubS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_sub, u32),
+                Inst::JumpMulU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_mul, u64),
+                Inst::JumpMulU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_mul, u32),
+                Inst::JumpMulS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_mul, u32),
                 Inst::Switch { src, table } => {
                     let table = &code.switches[table as usize];
                     let value = get!(src);
