@@ -32,6 +32,13 @@ pub struct Event {
     pub written: Value,
     /// The latest release fence that is program-order-before it.
     pub release_fence: EventId,
+    /// The latest sequentially consistent event that is program-order-before it.
+    pub sc_before: EventId,
+    /// The latest event before it in program order that is not an access of the same location; the spawn of its thread
+    /// if there is none.
+    pub elsewhere_before: EventId,
+    /// The first event after it in program order that is not an access of the same location, if there is one.
+    pub elsewhere_after: EventId,
     /// The saved program state from before it was added: where a revisit starts. Reads that can never be revisited
     /// have none.
     pub snapshot: Snapshot,
@@ -74,6 +81,9 @@ impl Event {
             answer: 0,
             written: 0,
             release_fence: EventId::NONE,
+            sc_before: EventId::NONE,
+            elsewhere_before: EventId::NONE,
+            elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
             revisited: false,
             fixed: true,
@@ -83,6 +93,11 @@ impl Event {
     /// Whether it accesses memory.
     pub fn is_access(&self) -> bool {
         self.is_read || self.is_write
+    }
+
+    /// Whether both are accesses of the same location.
+    pub fn is_at_same_location(&self, other: &Event) -> bool {
+        self.loc == other.loc && self.is_access() && other.is_access()
     }
 
     /// Whether it both reads and writes.

@@ -53,6 +53,7 @@ impl Graph {
         let id = EventId::new(self.events.len());
         let event = self.make_event(thread, action, effect);
         self.push_views(&event, id);
+        self.link_elsewhere(&event, id);
         self.events.push(event);
         let slot = &mut self.threads[thread.index()];
         slot.last = id;
@@ -94,7 +95,7 @@ impl Graph {
             },
             false => EventId::NONE,
         };
-        Event {
+        let mut event = Event {
             thread,
             index: slot.len,
             po_prev: before,
@@ -108,9 +109,38 @@ impl Graph {
             answer: effect.answer,
             written: effect.written.unwrap_or(0),
             release_fence,
+            sc_before: self.latest_sc(before),
+            elsewhere_before: slot.tip(),
+            elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
             revisited: false,
             fixed: false,
+        };
+        if before.is_some() && event.is_at_same_location(self.event(before)) {
+            event.elsewhere_before = self.event(before).elsewhere_before;
+        }
+        event
+    }
+
+    /// Tells the events before that this one is the first after them that is elsewhere.
+    fn link_elsewhere(&mut self, event: &Event, id: EventId) {
+        let mut before = event.po_prev;
+        if !before.is_some() || event.is_at_same_location(self.event(before)) {
+            return;
+        }
+        while before.is_some() && !self.event(before).elsewhere_after.is_some() {
+            let earlier = self.event_mut(before);
+            earlier.elsewhere_after = id;
+            before = earlier.po_prev;
+        }
+    }
+
+    fn unlink_elsewhere(&mut self, event: &Event, id: EventId) {
+        let mut before = event.po_prev;
+        while before.is_some() && self.event(before).elsewhere_after == id {
+            let earlier = self.event_mut(before);
+            earlier.elsewhere_after = EventId::NONE;
+            before = earlier.po_prev;
         }
     }
 
@@ -181,6 +211,7 @@ impl Graph {
         while self.events.len() > len.max(1) {
             let Some(event) = self.events.pop() else { return };
             self.unlink(&event);
+            self.unlink_elsewhere(&event, EventId::new(self.events.len()));
         }
         self.views.truncate(self.events.len() * VIEWS * self.stride);
     }

@@ -118,7 +118,7 @@ impl Graph {
     }
 
     /// All locations, by number.
-    pub fn locations(&self) -> impl Iterator<Item = (Loc, &Location)> {
+    pub fn locations(&self) -> impl ExactSizeIterator<Item = (Loc, &Location)> {
         self.locations.iter().enumerate().map(|(i, l)| (Loc::new(i), l))
     }
 
@@ -177,6 +177,15 @@ impl Graph {
     /// The sequentially consistent accesses and fences, in insertion order.
     pub fn sc_events(&self) -> &[EventId] {
         &self.sc
+    }
+
+    /// The latest sequentially consistent event of a thread up to one of its events.
+    pub fn latest_sc(&self, last: EventId) -> EventId {
+        if !last.is_some() {
+            return EventId::NONE;
+        }
+        let event = self.event(last);
+        if event.order.is_sc() { last } else { event.sc_before }
     }
 
     /// The number of sequentially consistent fences.

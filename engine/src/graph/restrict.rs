@@ -40,6 +40,11 @@ impl Graph {
         for event in whole.events[len..].iter().rev() {
             self.unlink_thread(event);
         }
+        for event in &mut self.events {
+            if event.elsewhere_after.is_some() && event.elsewhere_after.index() >= len {
+                event.elsewhere_after = EventId::NONE;
+            }
+        }
         self.copy_locations(whole, len);
         self.count_kinds(whole, len);
     }

@@ -82,7 +82,7 @@ impl Reach {
         if self.events.len() < graph.len() {
             self.events.resize(graph.len(), 0);
         }
-        let locations = graph.locations().count();
+        let locations = graph.locations().len();
         if self.locations.len() < locations {
             self.locations.resize(locations, (0, 0));
         }

@@ -17,6 +17,7 @@
 mod coherence;
 mod ghb;
 mod psc;
+mod psc_reach;
 mod race;
 mod rc11;
 mod sc;
@@ -117,6 +118,7 @@ impl Site {
 pub struct Scratch {
     pub(crate) reach: ghb::Reach,
     pub(crate) psc: psc::PscScratch,
+    pub(crate) psc_reach: psc_reach::PscReach,
 }
 
 /// A memory model.

@@ -99,7 +99,7 @@ fn is_before_site(graph: &Graph, a: EventId, site: &Site, elsewhere: EventId) ->
     if ea.is_fence() {
         return graph.is_hb_before(a, site.tip);
     }
-    (ea.loc == site.loc && graph.is_hb_before(a, site.tip)) || happens_before_around(graph, a, ea, elsewhere)
+    (ea.loc == site.loc && graph.is_hb_before(a, site.tip)) || happens_before_around(graph, ea, elsewhere)
 }
 
 /// Whether `(a, b) ∈ psc`.
@@ -126,11 +126,7 @@ fn scb(graph: &Graph, a: EventId, ea: &Event, b: EventId, eb: &Event) -> bool {
     if ea.loc == eb.loc && (graph.is_hb_before(a, b) || co_or_fr(graph, a, b, eb)) {
         return true;
     }
-    if !graph.is_hb_before(a, b) {
-        return false;
-    }
-    let spawn = graph.thread(eb.thread).spawn;
-    happens_before_around(graph, a, ea, last_elsewhere_before(graph, eb.po_prev, spawn, eb.loc))
+    happens_before_around(graph, ea, eb.elsewhere_before)
 }
 
 /// Whether `(a, b) ∈ co ∪ fr`, for two accesses of the same location.
@@ -139,27 +135,13 @@ fn co_or_fr(graph: &Graph, a: EventId, b: EventId, eb: &Event) -> bool {
 }
 
 /// Whether `(a, b) ∈ po≠loc ; hb ; po≠loc`, for accesses of different threads, `before` being the last event before `b`
-/// that is not at its location.
-fn happens_before_around(graph: &Graph, a: EventId, ea: &Event, before: EventId) -> bool {
-    if before == EventId::INIT || !contains(graph.hb(before), ea) {
-        return false;
-    }
-    first_elsewhere_after(graph, a, ea).is_some_and(|after| graph.is_hb_before(after, before))
-}
-
-/// The first event after `a` in program order that is not at its location; the join if that is the thread's end.
-fn first_elsewhere_after(graph: &Graph, a: EventId, ea: &Event) -> Option<EventId> {
-    let thread = graph.thread(ea.thread);
-    let mut first = thread.join.is_some().then_some(thread.join);
-    let mut id = thread.last;
-    while id != a {
-        let event = graph.event(id);
-        if !event.is_access() || event.loc != ea.loc {
-            first = Some(id);
-        }
-        id = event.po_prev;
-    }
-    first
+/// that is not at its location. A thread that is joined has the join after its last event.
+fn happens_before_around(graph: &Graph, ea: &Event, before: EventId) -> bool {
+    let after = match ea.elsewhere_after {
+        EventId::NONE => graph.thread(ea.thread).join,
+        after => after,
+    };
+    after.is_some() && before != EventId::INIT && graph.is_hb_before(after, before)
 }
 
 /// The last event, going back from `po_prev`, that is not at this location; `spawn` if that is the thread's start.

@@ -16,10 +16,13 @@ impl Model for Rc11 {
         let floor = coherence::floor(graph, site.loc, graph.hb(site.tip));
         let last = graph.location(site.loc).co.len() - 1;
         let is_sc = site.order.is_sc();
-        let is_free = graph.sc_fences() == 0 && (!is_sc || graph.sc_events().is_empty());
-        if floor == last || is_free {
+        let has_fences = graph.sc_fences() > 0;
+        if floor == last || !(is_sc || has_fences) || graph.sc_events().is_empty() {
             return floor;
         }
-        floor.max(psc::floor(graph, site, is_sc, &mut scratch.psc))
+        floor.max(match has_fences {
+            true => psc::floor(graph, site, is_sc, &mut scratch.psc),
+            false => scratch.psc_reach.floor(graph, site),
+        })
     }
 }

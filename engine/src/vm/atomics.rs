@@ -76,7 +76,7 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
 fn check(space: &mut Space, action: Action) -> Checked<()> {
     match action {
         Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
-            .and_then(|()| space.range(address, u64::from(width.bytes())).map(|_| ())),
+            .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
         Action::Store { address, width, .. }
         | Action::Rmw { address, width, .. }
         | Action::Cas { address, width, .. } => check_writable(space, address, width),
@@ -90,7 +90,7 @@ fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) 
 
 fn check_writable(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<()> {
     check_align(space, address, width, Access::Write)?;
-    space.range_mut(address, u64::from(width.bytes())).map(|_| ())
+    space.untracked_range_mut(address, u64::from(width.bytes())).map(|_| ())
 }
 
 fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
@@ -107,7 +107,7 @@ fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
     }))
 }
 
-fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
+pub fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
     let low = u64::from(width.bytes()) - 1;
     match width {
         AtomicWidth::W8 => space.store::<1>(address, value as u64, low),

@@ -9,6 +9,7 @@ use crate::program::{
     AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, RmwOp,
     SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
+use crate::verdict::ErrorKind;
 
 /// A register of the window.
 pub type R = u8;
@@ -854,6 +855,7 @@ pub enum Inst {
     Return,
     Resume,
     Unreachable {
+        kind: ErrorKind,
         message: u32,
     },
     Unsupported {
@@ -932,7 +934,7 @@ pub struct Code {
     pub results: u8,
     /// The shadow of a new frame; empty where it has no memory.
     pub shadow: Box<[u8]>,
-    /// Whether it is the user's own code, or has some inlined.
+    /// Whether it is the user's own code.
     pub user: bool,
     /// Whether its atomics are visible actions.
     pub quiet: Quiet,

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::program::address::{GLOBAL_REGION, GRANULE_BITS, REGION_BITS};
-use crate::program::{FuncId, PlaceId, Program};
+use crate::program::{FuncId, Origin, PlaceId, Program};
 
 use super::code::Code;
 use super::memory::{Alloc, AllocKind};
@@ -63,6 +63,29 @@ impl Image {
             Some(code) => code,
             None => self.translate(func),
         }
+    }
+
+    /// The functions that an instruction comes from, and where in them it is, the innermost first. `pc` is that of the
+    /// instruction after it.
+    pub(super) fn scopes(&self, func: FuncId, pc: u32) -> impl Iterator<Item = (FuncId, PlaceId)> + use<'_> {
+        let code = self.code(func);
+        let at = (pc as usize).saturating_sub(1);
+        let scope = code.scope_of.get(at).copied().unwrap_or(0);
+        let place = code.places.get(at).copied().unwrap_or(self.program.function(func).place);
+        let mut next = Some((scope, place));
+        std::iter::from_fn(move || {
+            let (scope, place) = next?;
+            let scope = code.scopes[usize::from(scope)];
+            next = scope.parent;
+            Some((scope.func, place))
+        })
+    }
+
+    /// The innermost place of the user's code in a function of theirs; in another, the innermost place at all.
+    pub(super) fn user_place(&self, func: FuncId, pc: u32) -> PlaceId {
+        let of_user = |func: FuncId| self.program.function(func).origin == Origin::User;
+        let user = self.scopes(func, pc).find(|(func, _)| of_user(*func));
+        user.or(self.scopes(func, pc).next()).map_or(PlaceId(0), |(_, place)| place)
     }
 
     #[cold]

@@ -71,11 +71,14 @@ pub fn execute(
     let mut steps = *steps_left;
     'frame: loop {
         let top = frames.len() - 1;
-        let Frame { func, pc, base, .. } = frames[top];
+        let Frame { func, pc, base, user, quiet, .. } = frames[top];
         let code = image.code(func);
         let insts = &*code.insts;
         let mut pc = pc as usize;
-        let slots = space.stack.frame_base() as usize;
+        let slots = space.stack.untracked_base();
+        if space.tracking {
+            space.enter_frame(frames, user, quiet);
+        }
         let r = window(registers, base);
 
         macro_rules! leave {
@@ -154,12 +157,14 @@ pub fn execute(
         macro_rules! load {
             ($n:literal, $dst:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 r[usize::from($dst)] = check!(space.load::<$n>(address, u64::from($low)));
             }};
         }
         macro_rules! store {
             ($n:literal, $src:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 check!(space.store::<$n>(address, get!($src), u64::from($low)));
             }};
         }
@@ -167,14 +172,18 @@ pub fn execute(
             ($n:literal, $dst:expr, $offset:expr) => {
                 match space.stack.load_at::<$n>(slots + usize::from($offset)) {
                     Some(value) => r[usize::from($dst)] = value,
-                    None => leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Read))),
+                    None => {
+                        space.pc = pc as u32;
+                        r[usize::from($dst)] = check!(space.load_slot_slow($offset, $n));
+                    }
                 }
             };
         }
         macro_rules! store_slot {
             ($n:literal, $src:expr, $offset:expr) => {
                 if space.stack.store_at::<$n>(slots + usize::from($offset), get!($src)).is_none() {
-                    leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Write)));
+                    space.pc = pc as u32;
+                    check!(space.store_slot_slow($offset, get!($src), $n));
                 }
             };
         }
@@ -357,10 +366,12 @@ pub fn execute(
                 Inst::LoadPadding { dst, base, shape, offset } => {
                     let address = get!(base).wrapping_add(i64::from(offset) as u64);
                     let low = (1 << (shape & 15)) - 1;
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, 1 << (shape >> 4), low));
                 }
                 Inst::LoadSlotPadding { dst, width, offset } => {
                     let address = space.stack.slot_address(offset);
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, u64::from(width.bytes()), 0));
                 }
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
@@ -379,7 +390,10 @@ pub fn execute(
                 | Inst::Fill { .. }
                 | Inst::Repeat { .. }
                 | Inst::Compare { .. }
-                | Inst::Deinit { .. } => check!(block(r, space, code, inst)),
+                | Inst::Deinit { .. } => {
+                    space.pc = pc as u32;
+                    check!(block(r, space, code, inst));
+                }
 
                 Inst::Jump { to } => jump!(to),
                 Inst::JumpIf { cond, to } => {

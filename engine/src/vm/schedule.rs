@@ -147,7 +147,7 @@ impl Schedule {
             Action::Load { .. } | Action::Store { .. } | Action::Rmw { .. } | Action::Cas { .. } => {
                 return self.vm.perform_and_answer(id).map(|()| None);
             }
-            Action::Fence { .. } => Answer::Done,
+            Action::Fence { .. } | Action::PlainLoad { .. } | Action::PlainStore { .. } => Answer::Done,
             Action::Spawn => {
                 let child = self.states.len();
                 self.states.push(State::Ready);

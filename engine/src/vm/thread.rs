@@ -59,6 +59,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
+    /// Nowhere; then the action that was put off is pending again.
+    Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
     Spawn { at: u16, out: u64, start: u64, arg: u64 },
     /// The result of a join; what the thread returned goes to the address, if that is not null.
@@ -97,6 +99,8 @@ pub struct Thread {
     pub id: ThreadId,
     pub phase: Phase,
     pub pending: Option<Pending>,
+    /// Actions that wait until the pending one is done.
+    pub postponed: Vec<Pending>,
     pub registers: Vec<u64>,
     pub frames: Vec<Frame>,
     pub stack: Stack,
@@ -156,6 +160,7 @@ impl Clone for Thread {
             stack: self.stack.clone(),
             big_slots: self.big_slots.clone(),
             exceptions: self.exceptions.clone(),
+            postponed: self.postponed.clone(),
             thread_locals: self.thread_locals.clone(),
             specifics: self.specifics.clone(),
             panic: self.panic.clone(),

@@ -3,6 +3,7 @@
 use crate::program::PlaceId;
 use crate::vm::thread::ThreadId;
 
+use super::races::Races;
 use super::shadow::{self, INIT, LIVE};
 
 /// What an allocation is for.
@@ -50,6 +51,10 @@ pub struct Alloc {
     /// Who allocated it, and where.
     pub thread: ThreadId,
     pub place: PlaceId,
+    /// Whether accesses to it are never tracked: it is the standard library's own.
+    pub exempt: bool,
+    /// Who accessed it, where that is tracked.
+    pub races: Option<Box<Races>>,
     /// The data, then its shadow, `size` bytes each: one block of memory, one pointer.
     bytes: Box<[u8]>,
 }
@@ -70,7 +75,8 @@ pub struct Freed {
 impl Alloc {
     /// A new block, all zero and not initialized.
     pub fn new(base: u64, size: u64, align: u64, kind: AllocKind, thread: ThreadId, place: PlaceId) -> Alloc {
-        Alloc { base, size, align, kind, thread, place, bytes: vec![0; 2 * size as usize].into_boxed_slice() }
+        let bytes = vec![0; 2 * size as usize].into_boxed_slice();
+        Alloc { base, size, align, kind, thread, place, exempt: false, races: None, bytes }
     }
 
     /// The block with these initialized bytes, except the given ranges.
@@ -94,6 +100,8 @@ impl Alloc {
             kind: AllocKind::Constant,
             thread: ThreadId::MAIN,
             place: PlaceId(0),
+            exempt: false,
+            races: None,
             bytes: Box::default(),
         }
     }

@@ -14,6 +14,7 @@ use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind, Freed};
 use super::region::{Region, Slot};
+use super::track::{Site, Tracking};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
 pub const MAX_BLOCK: u64 = 1 << 32;
@@ -56,6 +57,16 @@ pub struct Heap {
     owned: Vec<Alloc>,
     vacant: Vec<u32>,
     regions: Vec<Cow<Region>>,
+    /// How accesses are tracked, while the program is explored.
+    pub tracking: Option<Box<Tracking>>,
+    /// Memory that turned out to be shared.
+    pub learned: Option<Site>,
+    /// An atomic whose value memory needs: its address and size.
+    pub refresh: Option<(u64, u32)>,
+    /// Atomics that were overwritten by plain writes: their addresses and sizes.
+    pub plain_stores: Vec<(u64, u32)>,
+    /// The thread that runs.
+    current: ThreadId,
 }
 
 /// What was found at an address.
@@ -75,6 +86,11 @@ impl Clone for Heap {
             owned: self.owned.clone(),
             vacant: self.vacant.clone(),
             regions: self.regions.clone(),
+            tracking: self.tracking.clone(),
+            learned: self.learned,
+            refresh: self.refresh,
+            plain_stores: self.plain_stores.clone(),
+            current: self.current,
         }
     }
 }
@@ -137,8 +153,40 @@ impl Heap {
         if matches!(target, Target::None) {
             return None;
         }
+        if !self.may_remember(&target, globals) {
+            return self.live(address, globals);
+        }
         self.remember(granule, target);
         self.recent(address, globals)
+    }
+
+    /// Lets a thread run: what it may access without tracking is what may be remembered.
+    pub fn enter(&mut self, thread: ThreadId) {
+        if self.current != thread {
+            self.current = thread;
+            if self.tracking.is_some() {
+                self.recent.clear();
+            }
+        }
+    }
+
+    /// Whether accesses to an allocation need no tracking by the thread that runs.
+    fn may_remember(&self, target: &Target, globals: &Globals) -> bool {
+        if self.tracking.is_none() {
+            return true;
+        }
+        let alloc = match target {
+            Target::Owned(index) => self.owned.get(*index as usize),
+            Target::Shared(alloc) => Some(&**alloc),
+            Target::Global(index) => globals.alloc(*index),
+            Target::None => None,
+        };
+        alloc.is_some_and(|alloc| alloc.is_free_for(self.current))
+    }
+
+    /// An owned allocation, and how accesses to it are tracked.
+    pub fn tracked_mut(&mut self, index: u32) -> (&mut Alloc, Option<&Tracking>) {
+        (&mut self.owned[index as usize], self.tracking.as_deref())
     }
 
     /// The number of the live allocation at `address`, which is made owned where it is not. The caller has checked that it
@@ -153,7 +201,9 @@ impl Heap {
                 self.adopt(alloc)
             }
         };
-        self.remember(address >> GRANULE_BITS, Target::Owned(index));
+        if self.may_remember(&Target::Owned(index), globals) {
+            self.remember(address >> GRANULE_BITS, Target::Owned(index));
+        }
         Some(index)
     }
 
@@ -260,7 +310,9 @@ impl Heap {
         let base = region_address(region, offset);
         let index = self.push(Alloc::new(base, size, align, kind, thread, place));
         self.region_mut(region).insert(offset, size, Slot::Owned(index));
-        self.remember(base >> GRANULE_BITS, Target::Owned(index));
+        if self.tracking.is_none() {
+            self.remember(base >> GRANULE_BITS, Target::Owned(index));
+        }
         Ok(&mut self.owned[index as usize])
     }
 
@@ -293,6 +345,14 @@ impl Heap {
             Slot::Freed(freed) => Found::Freed(*freed),
             Slot::Forgotten => Found::Forgotten,
             Slot::Empty | Slot::Interior(_) => look_global(address, globals),
+        }
+    }
+
+    /// The live allocation at `address`: nothing is remembered.
+    pub fn live<'a>(&'a self, address: u64, globals: &'a Globals) -> Option<&'a Alloc> {
+        match self.look(address, globals) {
+            Found::Live(alloc) => Some(alloc),
+            _ => None,
         }
     }
 

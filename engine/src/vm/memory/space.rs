@@ -4,11 +4,12 @@
 //! and [`Space::range_mut`].
 
 use crate::program::address::{GLOBAL_REGION, REGION_BITS, STACK_BIT};
-use crate::program::{PlaceId, Program};
+use crate::program::{FuncId, PlaceId, Program};
 use crate::verdict::ErrorKind;
 use crate::vm::cow::Cow;
 use crate::vm::failure::Fault;
-use crate::vm::image::Globals;
+use crate::vm::frame::Frame;
+use crate::vm::image::{Globals, Image};
 use crate::vm::thread::{Thread, ThreadId};
 
 use super::alloc::AllocKind;
@@ -42,6 +43,59 @@ pub struct Space<'a> {
     pub threads: &'a mut [Option<Cow<Thread>>],
     pub globals: &'a Globals,
     pub program: &'a Program,
+    pub image: &'a Image,
+    /// Whether accesses are tracked at all.
+    pub tracking: bool,
+    /// Whether what runs is the standard library's bookkeeping, which is not tracked.
+    pub quiet: bool,
+    /// The function of the user's code that is active; if it is the innermost at all, `pc` is its instruction.
+    pub user: (FuncId, u32),
+    pub innermost: bool,
+    pub pc: u32,
+}
+
+impl<'a> Space<'a> {
+    pub fn new(
+        thread: ThreadId,
+        stack: &'a mut Stack,
+        heap: &'a mut Heap,
+        threads: &'a mut [Option<Cow<Thread>>],
+        image: &'a Image,
+    ) -> Space<'a> {
+        let tracking = heap.tracking.is_some();
+        let (globals, program) = (&image.globals, &image.program);
+        let user = (FuncId(0), 0);
+        Space {
+            thread,
+            stack,
+            heap,
+            threads,
+            globals,
+            program,
+            image,
+            tracking,
+            quiet: false,
+            user,
+            innermost: false,
+            pc: 0,
+        }
+    }
+
+    /// A frame becomes the active one.
+    pub fn enter_frame(&mut self, frames: &[Frame], user: u32, quiet: bool) {
+        self.quiet = quiet;
+        self.innermost = user as usize + 1 == frames.len();
+        if let Some(frame) = frames.get(user as usize) {
+            self.user = (frame.func, frame.pc);
+        }
+    }
+
+    /// Where the user's code is.
+    pub fn place(&self) -> PlaceId {
+        let (func, pc) = self.user;
+        let pc = if self.innermost { self.pc } else { pc };
+        self.image.user_place(func, pc)
+    }
 }
 
 impl Space<'_> {
@@ -121,13 +175,22 @@ impl Space<'_> {
     /// The data and the shadow of a range that may be accessed, initialized or not. `len` is not zero.
     #[inline]
     pub fn range(&mut self, address: u64, len: u64) -> Checked<(&[u8], &[u8])> {
+        self.track(address, len, Access::Read)?;
+        self.untracked_range(address, len)
+    }
+
+    /// As [`Space::range`], for an access that was tracked or is not the program's.
+    pub fn untracked_range(&mut self, address: u64, len: u64) -> Checked<(&[u8], &[u8])> {
         if self.range_is_valid(address, len) {
             let found = if self.stack.owns(address) {
                 self.stack.range(address, len)
             } else if address & STACK_BIT != 0 {
                 other(self.threads, address).and_then(|thread| thread.stack.range(address, len))
             } else {
-                self.heap.recent(address, self.globals).and_then(|alloc| alloc.range(address, len))
+                match self.heap.recent(address, self.globals) {
+                    Some(alloc) => alloc.range(address, len),
+                    None => self.heap.live(address, self.globals).and_then(|alloc| alloc.range(address, len)),
+                }
             };
             if let Some(found) = found {
                 return Ok(found);
@@ -150,6 +213,12 @@ impl Space<'_> {
     /// The data and the shadow of a range for writing. `len` is not zero.
     #[inline]
     pub fn range_mut(&mut self, address: u64, len: u64) -> Checked<(&mut [u8], &mut [u8])> {
+        self.track(address, len, Access::Write)?;
+        self.untracked_range_mut(address, len)
+    }
+
+    /// As [`Space::range_mut`], for an access that was tracked or is not the program's.
+    pub fn untracked_range_mut(&mut self, address: u64, len: u64) -> Checked<(&mut [u8], &mut [u8])> {
         match self.spot(address, len) {
             Spot::Stack(at) => Ok(self.stack.slices_mut(at, len)),
             Spot::OtherStack(at) => match other_mut(self.threads, address) {
@@ -370,10 +439,28 @@ impl Space<'_> {
         Ok(std::cmp::Ordering::Equal)
     }
 
-    /// Loads from the current frame.
+    /// Loads from the current frame where that is tracked, or fails.
+    #[inline(never)]
+    pub fn load_slot_slow(&mut self, offset: u16, len: u64) -> Checked<u64> {
+        if !self.stack.is_tracked() {
+            return Err(self.slot_fault(offset, len, Access::Read));
+        }
+        self.load_slow(self.stack.slot_address(offset), len, 0)
+    }
+
+    /// Stores to the current frame where that is tracked, or fails.
+    #[inline(never)]
+    pub fn store_slot_slow(&mut self, offset: u16, value: u64, len: u64) -> Checked<()> {
+        if !self.stack.is_tracked() {
+            return Err(self.slot_fault(offset, len, Access::Write));
+        }
+        self.store_slow(self.stack.slot_address(offset), value, len, 0)
+    }
+
+    /// Why the current frame cannot be accessed so.
     #[inline(never)]
     #[cold]
-    pub fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Fault> {
+    fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Fault> {
         let address = self.stack.slot_address(offset);
         match access {
             Access::Read if self.stack.range(address, len).is_some() => explain::uninitialized(self, address, len),
@@ -388,6 +475,12 @@ impl Space<'_> {
         place: PlaceId,
         matches: impl FnOnce(&super::Alloc) -> Option<String>,
     ) -> Checked<()> {
+        if let Found::Live(alloc) = self.heap.look(address, self.globals)
+            && alloc.base == address
+        {
+            let size = alloc.size;
+            self.track_free(address, size)?;
+        }
         let found = self.heap.look(address, self.globals);
         if address & STACK_BIT == 0
             && let Found::Live(alloc) = found

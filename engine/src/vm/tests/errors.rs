@@ -284,7 +284,7 @@ fn undefined_behaviour() {
     };
     assert_eq!(undefined(&range, 2), "0x2 is not a valid value of type `bool`");
     let unreachable = |f: &mut Func| {
-        f.op(Op::Unreachable { message: 0 });
+        f.op(Op::Unreachable { kind: ErrorKind::UndefinedBehavior, message: 0 });
     };
     assert_eq!(undefined(&unreachable, 1), "entered unreachable code");
     let overlap = |f: &mut Func| {
