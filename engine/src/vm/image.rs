@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use crate::program::address::{GLOBAL_REGION, GRANULE_BITS, REGION_BITS};
 use crate::program::{FuncId, Origin, PlaceId, Program};
 
-use super::code::Code;
+use super::code::{Callee, Code, Inst};
 use super::memory::{Alloc, AllocKind};
 use super::prepare::{self, Effort};
 use super::thread::ThreadId;
@@ -86,6 +86,22 @@ impl Image {
         let of_user = |func: FuncId| self.program.function(func).origin == Origin::User;
         let user = self.scopes(func, pc).find(|(func, _)| of_user(*func));
         user.or(self.scopes(func, pc).next()).map_or(PlaceId(0), |(_, place)| place)
+    }
+
+    /// The instructions of a function, for people.
+    pub fn listing(&self, func: FuncId) -> String {
+        let code = self.code(func);
+        let line = |(pc, inst)| {
+            let callee = match inst {
+                &Inst::Call { site } => match code.sites[site as usize].callee {
+                    Callee::Func(callee) => &*self.program.function(callee).name,
+                    Callee::Pointer(_) | Callee::Builtin(_) => "",
+                },
+                _ => "",
+            };
+            format!("{pc:4} {inst:?} {callee}\n")
+        };
+        code.insts.iter().enumerate().map(line).collect()
     }
 
     #[cold]
