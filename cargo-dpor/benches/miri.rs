@@ -10,8 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 /// The loops, with rounds for Miri and for the machine, and the ratio that is wanted.
-const LOOPS: [(&str, u64, u64, f64); 4] =
-    [("arithmetic", 60, 6_000, 50.0), ("calls", 150, 15_000, 50.0), ("memory", 40, 4_000, 30.0), ("collections", 12, 1_200, 30.0)];
+const LOOPS: [(&str, u64, u64, f64); 4] = [
+    ("arithmetic", 60, 6_000, 50.0),
+    ("calls", 150, 15_000, 50.0),
+    ("memory", 40, 4_000, 30.0),
+    ("collections", 12, 1_200, 30.0),
+];
 
 fn main() -> Result<()> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/loops");

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::litmus::LitmusArgs;
+
 #[derive(Debug, Parser)]
 #[command(name = "cargo-dpor", bin_name = "cargo dpor", version, about, disable_help_subcommand = true)]
 #[command(styles = clap::builder::Styles::styled())]
@@ -20,9 +22,14 @@ pub enum Command {
     Test(Box<TestArgs>),
     /// Build what is needed once: the standard library with its MIR (`test` does this by itself)
     Setup(SetupArgs),
+    /// Run litmus tests, without a compiler
+    Litmus(LitmusArgs),
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The library is kept in $DPOR_SYSROOT_DIR or, where that is not set, in the user's cache directory."
+)]
 pub struct SetupArgs {
     /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -35,8 +42,8 @@ pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
     /// Stop an execution after so many jumps and calls: the test is incomplete then
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = 500_000_000)]
+    pub max_steps: u64,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,
@@ -284,7 +291,7 @@ mod tests {
         let words = line.split_whitespace().map(OsString::from);
         match Cli::parse_from(without_subcommand_name(words)).command {
             Command::Test(args) => args,
-            Command::Setup(_) => panic!("`{line}` is not a test command"),
+            Command::Setup(_) | Command::Litmus(_) => panic!("`{line}` is not a test command"),
         }
     }
 

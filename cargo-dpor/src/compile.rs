@@ -76,8 +76,8 @@ pub fn compile(
     args: &TestArgs,
 ) -> Result<Option<Vec<Binary>>> {
     let driver = driver()?;
-    let directory = TargetDirectory::open(&workspace.target_directory, &driver, sysroot)?;
     let style = Style::for_stderr(args.color);
+    let directory = TargetDirectory::open(&workspace.target_directory, &driver, sysroot, style)?;
     let mut cargo = cargo(toolchain, args, &directory, style);
     cargo.env("RUSTC_WRAPPER", &driver).env("DPOR_SYSROOT", sysroot).env("LD_LIBRARY_PATH", toolchain.library_path()?);
     let Some(artifacts) = run_cargo(cargo)? else { return Ok(None) };

@@ -1,10 +1,10 @@
 //! Runs a test in the machine, and takes what it says apart.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::{Result, anyhow};
 use dpor_engine::program::Test;
 use dpor_engine::verdict::ErrorKind;
 use dpor_engine::vm::{self, Failure, FailureKind, RunOptions, StackFrame, Stream};
@@ -31,23 +31,39 @@ pub struct Output {
 }
 
 /// Runs a test once.
-pub fn run(binary: &Binary, test: &Test, max_steps: Option<u64>) -> Result<Run> {
-    let mut options = RunOptions { env: environment(binary), ..RunOptions::default() };
-    options.max_steps = max_steps.unwrap_or(options.max_steps);
-    let run = catch_unwind(AssertUnwindSafe(|| vm::run(&binary.program, test.entry, &options))).map_err(|_| {
-        anyhow!("internal error: the checker itself failed in test `{}`\n\nPlease report this.", test.name)
-    })?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let output = Output {
-        all: text(run.output.all()),
-        stdout: text(run.output.stream(Stream::Stdout)),
-        stderr: text(run.output.stream(Stream::Stderr)),
-    };
-    let ending = match run.failure {
-        Some(failure) => ending(failure, test, options.max_steps),
-        None => Ending::Clean,
-    };
-    Ok(Run { ending, output })
+pub fn run(binary: &Binary, test: &Test, max_steps: u64) -> Run {
+    let options = RunOptions { max_steps, env: environment(binary), ..RunOptions::default() };
+    // A mistake of ours must not cost the results of the other tests.
+    match catch_unwind(AssertUnwindSafe(|| vm::run(&binary.program, test.entry, &options))) {
+        Ok(run) => Run {
+            output: Output::new(&run.output),
+            ending: run.failure.map_or(Ending::Clean, |failure| ending(failure, test, max_steps)),
+        },
+        Err(payload) => {
+            let location = Some(binary.program.location(test.place));
+            let message = format!("internal error of the checker, please report it: {}", panic_message(&*payload));
+            Run {
+                ending: Ending::Unsupported(Problem { message, location, ..Problem::default() }),
+                output: Output::default(),
+            }
+        }
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    let literal = payload.downcast_ref::<&str>().copied();
+    literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
+}
+
+impl Output {
+    fn new(output: &vm::Output) -> Output {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Output {
+            all: text(output.all()),
+            stdout: text(output.stream(Stream::Stdout)),
+            stderr: text(output.stream(Stream::Stderr)),
+        }
+    }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.

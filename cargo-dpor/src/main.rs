@@ -7,6 +7,8 @@
 mod args;
 mod compile;
 mod judge;
+mod litmus;
+mod lock;
 mod machine;
 mod report;
 mod run;
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use args::{Cli, Command, SetupArgs, TestArgs};
+use args::{Cli, ColorChoice, Command, SetupArgs, TestArgs};
 use style::Style;
 use toolchain::Toolchain;
 
@@ -37,10 +39,12 @@ fn main() -> ExitCode {
     let style = match &cli.command {
         Command::Test(args) => Style::for_stderr(args.color),
         Command::Setup(args) => Style::for_stderr(args.color),
+        Command::Litmus(_) => Style::for_stderr(ColorChoice::Auto),
     };
     let result = match cli.command {
         Command::Test(args) => test(&args),
         Command::Setup(args) => setup(&args),
+        Command::Litmus(args) => litmus::run(&args),
     };
     ExitCode::from(result.unwrap_or_else(|error| {
         eprintln!("{}: {error:#}", style.error("error"));

@@ -4,7 +4,7 @@
 //! processes that want the same one wait for each other at a lock.
 
 use std::env;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rustc_build_sysroot::{BuildMode, SysrootBuilder, SysrootConfig};
 
+use crate::lock;
 use crate::style::Style;
 use crate::toolchain::{self, Toolchain};
 
@@ -34,7 +35,7 @@ pub fn prepare(toolchain: &Toolchain, style: Style) -> Result<PathBuf> {
         return Ok(sysroot);
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    let _lock = lock(&sysroot.with_added_extension("lock"), style)?;
+    let _lock = lock::lock(&sysroot.with_added_extension("lock"), "to build the standard library", style)?;
     if !sysroot.is_dir() {
         build(toolchain, &sysroot, style)?;
     }
@@ -59,21 +60,6 @@ fn cache_directory() -> Result<PathBuf> {
         .or_else(|| Some(env::home_dir()?.join(".cache")))
         .map(|cache| cache.join("cargo-dpor"))
         .with_context(|| format!("there is no home directory: set {DIRECTORY_VARIABLE} to a directory to use"))
-}
-
-/// Waits until no other process builds the same sysroot. The lock lasts as long as the file is open.
-fn lock(path: &Path, style: Style) -> Result<File> {
-    let cannot = || format!("cannot lock {}", path.display());
-    let file = File::create(path).with_context(cannot)?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            eprintln!("{} for another cargo-dpor to build the standard library", style.status("Waiting"));
-        }
-        Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
-    }
-    file.lock().with_context(cannot)?;
-    Ok(file)
 }
 
 fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {

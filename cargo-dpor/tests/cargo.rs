@@ -67,6 +67,22 @@ fn passing_and_failing_tests_decide_the_exit_code() {
 }
 
 #[test]
+fn the_settings_of_other_profiles_can_be_used() {
+    let manifest = "[profile.unchecked]\ninherits = \"dev\"\noverflow-checks = false";
+    let library = "#[cfg(test)] #[dpor::test] fn debug() { assert!(cfg!(debug_assertions)); }
+        #[cfg(test)] #[dpor::test] fn overflow() { assert_eq!(std::hint::black_box(255u8) + 1, 0); }";
+    let project = Project::package("profiles", manifest).file("src/lib.rs", library);
+    let outcomes = |arguments: &str| {
+        let run = project.run(&format!("test {arguments}"));
+        let passed = |name: &str| run.stdout.lines().any(|line| line.contains("PASS") && line.ends_with(name));
+        (passed("debug"), passed("overflow"))
+    };
+    assert_eq!(outcomes(""), (true, false));
+    assert_eq!(outcomes("--release"), (false, true));
+    assert_eq!(outcomes("--profile unchecked"), (true, true));
+}
+
+#[test]
 fn a_failing_target_keeps_later_ones_from_running() {
     let project = Project::package("fail_fast", "")
         .file("src/lib.rs", &format!("{FAILING}{PASSING}"))

@@ -37,8 +37,15 @@ use crate::lower::Lowering;
 use crate::program::ProgramBuilder;
 
 /// What a crate for the target is compiled with, so that its MIR is complete and close to the source.
-const FLAGS: [&str; 5] =
-    ["-Zalways-encode-mir", "-Zmir-opt-level=1", "-Zinline-mir=no", "-Zub-checks=no", "-Cpanic=unwind"];
+const FLAGS: [&str; 6] = [
+    "-Zalways-encode-mir",
+    "-Zmir-opt-level=1",
+    "-Zinline-mir=no",
+    // The ends of scopes stay, so that a pointer to a local that is no more is noticed.
+    "-Zmir-enable-passes=-RemoveStorageMarkers",
+    "-Zub-checks=no",
+    "-Cpanic=unwind",
+];
 
 /// Runs the driver with the arguments that cargo gives to a compiler wrapper: the compiler, then its arguments.
 pub fn main() -> ExitCode {

@@ -25,7 +25,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let tcx = self.tcx;
         let markers: Vec<LocalDefId> = tcx.hir_body_owners().filter(|id| is_marker(tcx, *id)).collect();
         for id in markers {
-            let Some(marker) = read_marker(tcx, id) else { continue };
+            let Some(marker) = read_marker(tcx, id) else {
+                let message = "cannot read this test: use the version of the `dpor` crate that belongs to cargo-dpor";
+                tcx.dcx().span_fatal(tcx.def_span(id), message);
+            };
             let config = TestConfig::parse(&marker.config)?;
             let place = self.place(tcx.def_span(id));
             let entry = self.function(marker.entry);
@@ -48,7 +51,7 @@ fn test_path(tcx: TyCtxt<'_>, marker: DefId, name: &str) -> String {
 }
 
 fn is_marker(tcx: TyCtxt<'_>, id: LocalDefId) -> bool {
-    if !matches!(tcx.def_kind(id), DefKind::Const { .. }) {
+    if !matches!(tcx.def_kind(id), DefKind::Const) {
         return false;
     }
     let ty = tcx.type_of(id).instantiate_identity().skip_norm_wip();

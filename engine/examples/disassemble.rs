@@ -33,7 +33,7 @@ fn print_function(program: &Program, index: usize, function: &Function) {
         let place = program.location(function.code_places[pc]);
         let callee = match op {
             Op::Call { func, .. } => format!("  // {}", program.function(*func).name),
-            Op::Unsupported { message } | Op::Unreachable { message } => {
+            Op::Unsupported { message } | Op::Unreachable { message, .. } => {
                 format!("  // {}", program.messages[*message as usize])
             }
             _ => String::new(),

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod explore;
 pub mod graph;
 pub mod litmus;

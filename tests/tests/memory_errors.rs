@@ -9,7 +9,8 @@ use dpor_tests::{Package, checker};
 fn errors_have_their_kind_and_line() {
     let package = Package::new("memory-errors");
     let expectations = annotations::read(&package.directory());
-    let verdicts = checker::check(package, &["--lib"]);
+    // Enough for every test but the one that does not end.
+    let verdicts = checker::check(package, &["--lib", "--max-steps", "20000000"]);
     let mut wrong = String::new();
     for (test, (file, expected)) in &expectations {
         let Some(verdict) = verdicts.get(test) else {

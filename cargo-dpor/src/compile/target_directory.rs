@@ -9,6 +9,9 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result};
 
+use crate::lock;
+use crate::style::Style;
+
 /// Held while cargo runs and the programs are read.
 const LOCK: &str = ".cargo-dpor.lock";
 /// Names the driver and the sysroot that were used last.
@@ -23,12 +26,11 @@ pub struct TargetDirectory {
 }
 
 impl TargetDirectory {
-    pub fn open(path: &Path, driver: &Path, sysroot: &Path) -> Result<TargetDirectory> {
+    pub fn open(path: &Path, driver: &Path, sysroot: &Path, style: Style) -> Result<TargetDirectory> {
         let stamp = stamp(driver, sysroot)?;
         let cannot = || format!("cannot use the directory {}", path.display());
         fs::create_dir_all(path).with_context(cannot)?;
-        let lock = File::create(path.join(LOCK)).with_context(cannot)?;
-        lock.lock().with_context(cannot)?;
+        let lock = lock::lock(&path.join(LOCK), "to compile the same crates", style)?;
         if !fs::read_to_string(path.join(STAMP)).is_ok_and(|last| last == stamp) {
             clear(path).with_context(cannot)?;
             fs::write(path.join(STAMP), stamp).with_context(cannot)?;
@@ -72,7 +74,8 @@ mod tests {
         let target = directory.join("dpor");
         fs::create_dir_all(target.join("replay")).unwrap();
         fs::write(&driver, "1").unwrap();
-        let open = |sysroot: &str| drop(TargetDirectory::open(&target, &driver, sysroot.as_ref()).unwrap());
+        let open =
+            |sysroot: &str| drop(TargetDirectory::open(&target, &driver, sysroot.as_ref(), Style::plain()).unwrap());
         let build = || fs::write(target.join("program"), "").unwrap();
         let has_build = || target.join("program").exists();
 

@@ -94,7 +94,8 @@ impl<W: Write> Report for Human<W> {
 
     fn test(&mut self, result: &TestResult) -> io::Result<()> {
         let outcome = result.verdict.outcome;
-        let name = format!("{} {}", result.binary.id(), self.style.bold(&result.test.name));
+        let model = result.test.config.model.as_ref().map(|_| format!(" ({})", result.model)).unwrap_or_default();
+        let name = format!("{} {}{model}", result.binary.id(), self.style.bold(&result.test.name));
         let reason = match (outcome, &result.test.config.ignore) {
             (Outcome::Ignored, Some(reason)) if !reason.is_empty() => format!(": {reason}"),
             _ => String::new(),

@@ -192,7 +192,8 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
             ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, None)) => return,
             ty::InstanceKind::Virtual(_, index) => {
-                return self.virtual_call(index, args, untuple, destination, unwind);
+                let location = instance.def.requires_caller_location(self.tcx).then_some(source_info);
+                return self.virtual_call(index, args, untuple, destination, unwind, location);
             }
             _ => {}
         }
@@ -303,6 +304,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         untuple: bool,
         destination: mir::Place<'tcx>,
         unwind: UnwindAction,
+        location: Option<mir::SourceInfo>,
     ) {
         let Some((receiver, rest)) = args.split_first() else {
             return self.unsupported("a call through a vtable without a receiver");
@@ -317,6 +319,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         };
         list.push(data);
         self.arguments(rest, untuple, &mut list);
+        if let Some(location) = location {
+            list.push(self.caller_location(location));
+        }
         let ptr = self.emit.register();
         self.emit.load(Width::W64, 3, ptr, vtable, index as i32 * 8);
         let unwind = self.unwind(unwind);

@@ -4,6 +4,7 @@ use dpor_engine::program::{Op, Reg};
 use rustc_middle::mir::{self, CastKind};
 use rustc_middle::ty::adjustment::PointerCoercion;
 use rustc_middle::ty::layout::TyAndLayout;
+use rustc_middle::ty::print::with_no_trimmed_paths;
 use rustc_middle::ty::{self, Instance};
 
 use super::Lowering;
@@ -80,7 +81,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
         match (value, self.repr(to)) {
             (_, Repr::Zst) => Value::Zst,
-            (Value::One(a, atom), Repr::One(b)) if a.size == b.size => Value::One(b, self.valid_atom(a, b, atom, to)),
+            (Value::One(a, atom), Repr::One(b)) if a.size == b.size => {
+                self.check_made(a, b, atom, from, to);
+                Value::One(b, self.valid_atom(a, b, atom, to))
+            }
             (Value::Two(a, b, offset, x, y), Repr::Two(c, d, to_offset))
                 if (a.size, b.size, offset) == (c.size, d.size, to_offset) =>
             {
@@ -96,6 +100,24 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 }
             }
         }
+    }
+
+    /// Checks what the range of a scalar's layout does not say: that a reference is not null, nor a `char` a surrogate.
+    fn check_made(
+        &mut self,
+        from: Prim,
+        to: Prim,
+        atom: Atom,
+        from_layout: TyAndLayout<'tcx>,
+        layout: TyAndLayout<'tcx>,
+    ) {
+        let (start, end) = match layout.ty.kind() {
+            ty::Ref(..) | ty::FnPtr(..) if from_layout.ty.is_raw_ptr() || from.kind != Kind::Pointer => (1, u64::MAX),
+            ty::Char => (0xe000, 0xd7ff),
+            _ => return,
+        };
+        let reg = self.prim_register(to, atom);
+        self.emit.check_range(reg, start, end, &with_no_trimmed_paths!(layout.ty.to_string()));
     }
 
     /// A scalar of type `from` as one of type `to`, which may have fewer valid values.

@@ -22,6 +22,7 @@ mod terminator;
 mod unsize;
 
 use dpor_engine::program::{FuncId, Op, Reg};
+use dpor_engine::verdict::ErrorKind;
 use rustc_index::IndexVec;
 use rustc_middle::mir::{self, BasicBlock, Local};
 use rustc_middle::ty::layout::TyAndLayout;
@@ -251,8 +252,13 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
 
     /// Reaching this is undefined behaviour.
     fn unreachable(&mut self, reason: impl Into<String>) {
+        self.error(ErrorKind::UndefinedBehavior, reason);
+    }
+
+    /// Reaching this is an error of the program.
+    fn error(&mut self, kind: ErrorKind, reason: impl Into<String>) {
         let message = self.builder.message(reason);
-        self.emit.op(Op::Unreachable { message });
+        self.emit.op(Op::Unreachable { kind, message });
     }
 }
 

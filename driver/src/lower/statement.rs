@@ -1,6 +1,7 @@
 //! Statements.
 
 use dpor_engine::program::Op;
+use dpor_engine::verdict::ErrorKind;
 use rustc_middle::mir::{self, NonDivergingIntrinsic, StatementKind};
 
 use super::{LocalPlace, Lowering};
@@ -65,7 +66,20 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let cond = self.operand_register(cond);
         let fine = self.emit.label();
         self.emit.jump_if(cond, fine);
-        self.unreachable("an assumption of the code (`assert_unchecked` or the like) does not hold");
+        if self.is_slice_index() {
+            self.error(ErrorKind::OutOfBounds, "an index that is not checked (`get_unchecked`) is out of the slice");
+        } else {
+            self.unreachable("an assumption of the code (`assert_unchecked` or the like) does not hold");
+        }
         self.emit.bind(fine);
+    }
+
+    /// Whether this function is one of those behind `get_unchecked`: what they assume is that the index is in bounds.
+    fn is_slice_index(&self) -> bool {
+        let def_id = self.instance.def_id();
+        let path = self.tcx.def_path(def_id);
+        let modules: Vec<_> = path.data.iter().take(2).filter_map(|part| part.data.get_opt_name()).collect();
+        self.tcx.crate_name(def_id.krate).as_str() == "core"
+            && modules.iter().map(|name| name.as_str()).eq(["slice", "index"])
     }
 }

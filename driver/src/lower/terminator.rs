@@ -1,6 +1,6 @@
 //! Terminators: jumps, switches, assertions, drops, the ends of functions.
 
-use dpor_engine::program::{BinOp, Op, Reg, Unwind, Width};
+use dpor_engine::program::{BinOp, Op, PlaceId, Reg, Unwind, Width};
 use rustc_ast::InlineAsmTemplatePiece;
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
@@ -22,7 +22,7 @@ enum ColdKind<'tcx> {
     /// An assertion of the compiler failed.
     Assert { msg: mir::AssertMessage<'tcx>, source_info: mir::SourceInfo, unwind: UnwindAction },
     /// A panic must not leave this function.
-    Terminate(UnwindTerminateReason),
+    Terminate { reason: UnwindTerminateReason, place: PlaceId },
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -38,8 +38,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.drop(*place, *unwind);
                 self.goto(*target, next);
             }
-            TerminatorKind::Call { func, args, destination, target, unwind, .. } => {
-                self.call(func, args, *destination, *target, *unwind, terminator.source_info);
+            TerminatorKind::Call { func, args, destination, target, unwind, fn_span, .. } => {
+                // The callee sees the place of its name, not the start of the expression.
+                let source_info = mir::SourceInfo { span: *fn_span, ..terminator.source_info };
+                self.call(func, args, *destination, *target, *unwind, source_info);
                 match target {
                     Some(target) => self.goto(*target, next),
                     None => self.unreachable("a function that does not return returned"),
@@ -151,7 +153,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             UnwindAction::Cleanup(block) => Emitter::cleanup(self.blocks[block]),
             UnwindAction::Terminate(reason) => {
                 let label = self.emit.label();
-                self.cold.push(Cold { label, kind: ColdKind::Terminate(reason) });
+                self.cold.push(Cold { label, kind: ColdKind::Terminate { reason, place: self.emit.place } });
                 Emitter::cleanup(label)
             }
         }
@@ -201,7 +203,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                     self.set_place(source_info.span);
                     self.assertion_failed(&msg, source_info, unwind);
                 }
-                ColdKind::Terminate(reason) => self.terminate(reason),
+                ColdKind::Terminate { reason, place } => {
+                    self.emit.place = place;
+                    self.terminate(reason);
+                }
             }
             self.release(mark);
         }

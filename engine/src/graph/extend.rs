@@ -173,6 +173,8 @@ impl Graph {
                 let end = self.threads[target.index()].tip();
                 join(porf, of(end, 0));
                 join(hb, of(end, 1));
+                // What the thread did after its last event comes before, too.
+                hb[target.index()] = self.threads[target.index()].len + 1;
             }
             _ => {}
         }

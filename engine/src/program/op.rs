@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Builtin;
+use crate::verdict::ErrorKind;
 
 /// A register of the current frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -692,8 +693,9 @@ pub enum Op {
     Return,
     /// Goes on unwinding, at the end of cleanup code.
     Resume,
-    /// Reaching this is undefined behaviour; `message` is an index into [`super::Program::messages`].
+    /// Reaching this is an error of the program; `message` is an index into [`super::Program::messages`].
     Unreachable {
+        kind: ErrorKind,
         message: u32,
     },
     /// Reaching this ends the check as unsupported, for the reason in [`super::Program::messages`].

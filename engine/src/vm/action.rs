@@ -67,6 +67,17 @@ pub enum Action {
         count: u32,
         bitset: u32,
     },
+    /// A plain read of an atomic, while the program is explored: answered with its value.
+    PlainLoad {
+        address: u64,
+        len: u32,
+    },
+    /// A plain write to an atomic, while the program is explored.
+    PlainStore {
+        address: u64,
+        len: u32,
+        value: u64,
+    },
     /// Lets other threads run.
     Yield,
     /// One of `0..n`.
@@ -115,6 +126,17 @@ pub enum Woken {
 }
 
 impl Action {
+    /// Where an atomic access is, and its size.
+    pub fn accessed(&self) -> Option<(u64, AtomicWidth)> {
+        match *self {
+            Action::Load { address, width, .. }
+            | Action::Store { address, width, .. }
+            | Action::Rmw { address, width, .. }
+            | Action::Cas { address, width, .. } => Some((address, width)),
+            _ => None,
+        }
+    }
+
     /// Short, for people: what the thread is doing.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -126,6 +148,8 @@ impl Action {
             Action::Join { .. } => "joining a thread",
             Action::FutexWait { .. } => "waiting to be woken",
             Action::FutexWake { .. } => "waking a thread",
+            Action::PlainLoad { .. } => "reading an atomic",
+            Action::PlainStore { .. } => "overwriting an atomic",
             Action::Yield => "yielding",
             Action::Choose { .. } => "choosing",
             Action::Assume { .. } => "assuming",

@@ -20,6 +20,17 @@ impl Vm {
         })
     }
 
+    /// Does the pending atomic access of a thread in memory and answers it: [`Vm::perform`] and [`Vm::answer`] in one.
+    pub fn perform_and_answer(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let Some(pending) = context.thread.pending.take() else { return Ok(()) };
+            let answer = perform(&mut context.space(), pending.action);
+            answer
+                .and_then(|answer| super::answer::complete(context, pending, answer))
+                .map_err(|fault| context.failure(*fault))
+        })
+    }
+
     /// Checks that the pending atomic access of a thread may be made: the address is valid and aligned.
     pub fn check_access(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(()) };
@@ -65,7 +76,7 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
 fn check(space: &mut Space, action: Action) -> Checked<()> {
     match action {
         Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
-            .and_then(|()| space.range(address, u64::from(width.bytes())).map(|_| ())),
+            .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
         Action::Store { address, width, .. }
         | Action::Rmw { address, width, .. }
         | Action::Cas { address, width, .. } => check_writable(space, address, width),
@@ -79,7 +90,7 @@ fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) 
 
 fn check_writable(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<()> {
     check_align(space, address, width, Access::Write)?;
-    space.range_mut(address, u64::from(width.bytes())).map(|_| ())
+    space.untracked_range_mut(address, u64::from(width.bytes())).map(|_| ())
 }
 
 fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
@@ -96,7 +107,7 @@ fn read(space: &mut Space, address: u64, width: AtomicWidth) -> Checked<u128> {
     }))
 }
 
-fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
+pub fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -> Checked<()> {
     let low = u64::from(width.bytes()) - 1;
     match width {
         AtomicWidth::W8 => space.store::<1>(address, value as u64, low),

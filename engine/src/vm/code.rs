@@ -9,6 +9,7 @@ use crate::program::{
     AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, RmwOp,
     SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
+use crate::verdict::ErrorKind;
 
 /// A register of the window.
 pub type R = u8;
@@ -765,6 +766,73 @@ pub enum Inst {
         imm: i16,
         to: u32,
     },
+    // Arithmetic that jumps where it overflows.
+    JumpAddU64 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpSubU64 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpMulU64 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpAddS64 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpSubS64 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpAddU32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpSubU32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpMulU32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpAddS32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpSubS32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
+    JumpMulS32 {
+        dst: R,
+        a: R,
+        b: R,
+        to: u32,
+    },
     Switch {
         src: R,
         table: u32,
@@ -787,11 +855,20 @@ pub enum Inst {
     Return,
     Resume,
     Unreachable {
+        kind: ErrorKind,
         message: u32,
     },
     Unsupported {
         message: u32,
     },
+}
+
+/// A function that instructions come from: the function itself, or one that was inlined into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    pub func: FuncId,
+    /// The scope that it was called from, and where.
+    pub parent: Option<(u16, PlaceId)>,
 }
 
 /// What a call site calls.
@@ -843,6 +920,9 @@ pub struct Code {
     pub insts: Box<[Inst]>,
     /// Where each instruction comes from.
     pub places: Box<[PlaceId]>,
+    /// The scope of each instruction.
+    pub scope_of: Box<[u16]>,
+    pub scopes: Vec<Scope>,
     pub consts: Vec<u64>,
     pub sites: Vec<Site>,
     pub cas_sites: Vec<CasSite>,
@@ -854,7 +934,7 @@ pub struct Code {
     pub results: u8,
     /// The shadow of a new frame; empty where it has no memory.
     pub shadow: Box<[u8]>,
-    /// Whether it is the user's own code.
+    /// Whether it is the user's own code, or has some inlined.
     pub user: bool,
     /// Whether its atomics are visible actions.
     pub quiet: Quiet,

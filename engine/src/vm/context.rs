@@ -1,6 +1,6 @@
 //! The whole machine from the side of the thread that runs: what slow instructions and builtins work on.
 
-use crate::program::{FuncId, PlaceId};
+use crate::program::{FuncId, Origin, PlaceId};
 
 use super::code::{Code, Inst, Site};
 use super::cow::Cow;
@@ -34,14 +34,14 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Memory, as the thread sees it.
     pub fn space(&mut self) -> Space<'_> {
-        Space {
-            thread: self.thread.id,
-            stack: &mut self.thread.stack,
-            heap: self.heap,
-            threads: self.threads,
-            globals: &self.image.globals,
-            program: &self.image.program,
+        let mut space = Space::new(self.thread.id, &mut self.thread.stack, self.heap, self.threads, self.image);
+        if space.tracking
+            && let Some(frame) = self.thread.frames.last()
+        {
+            space.enter_frame(&self.thread.frames, frame.user, frame.quiet);
+            space.pc = frame.pc;
         }
+        space
     }
 
     /// The frame that is active. There is one.
@@ -77,18 +77,36 @@ impl<'a> Context<'a> {
 
     /// Where the user's code is: for the record of who allocates and frees.
     pub fn place(&self) -> PlaceId {
-        let user = self.thread.frames.last().map_or(0, |frame| frame.user);
-        match self.thread.frames.get(user as usize) {
-            Some(frame) => place_of(self.image, frame),
-            None => self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place),
+        let frames = &self.thread.frames;
+        let mut at = frames.last().map_or(0, |frame| frame.user);
+        loop {
+            let Some(frame) = frames.get(at as usize) else {
+                return self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place);
+            };
+            let of_user = |func: FuncId| self.image.program.function(func).origin == Origin::User;
+            if let Some((_, place)) = scopes(self.image, frame).find(|(func, _)| of_user(*func)) {
+                return place;
+            }
+            // The user's code in it is not active.
+            match frames.get((at as usize).wrapping_sub(1)) {
+                Some(caller) => at = caller.user,
+                None => return place_of(self.image, frame),
+            }
         }
     }
 
     /// Allocates for the thread. `None`: there is no memory of that size.
     pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Result<Option<u64>, Box<Fault>> {
         let place = self.place();
+        let tracking = self.heap.tracking.as_deref();
+        let quiet = tracking.is_some() && self.thread.frames.last().is_some_and(|frame| frame.quiet);
+        let tracked = tracking.is_some_and(|tracking| tracking.tracked.places.contains(&place));
         match self.heap.alloc(self.thread.id, size, align, kind, place) {
-            Ok(alloc) => Ok(Some(alloc.base)),
+            Ok(alloc) => {
+                alloc.exempt = quiet;
+                alloc.races = (tracked && !quiet).then(Box::default);
+                Ok(Some(alloc.base))
+            }
             Err(AllocError::TooLarge) => Ok(None),
             Err(AllocError::Exhausted) => Err(Fault::limit("the thread has made too many allocations")),
         }
@@ -152,6 +170,19 @@ pub fn place_of(image: &Image, frame: &Frame) -> PlaceId {
     code.places.get(pc).copied().unwrap_or(image.program.function(frame.func).place)
 }
 
+/// The functions that the active instruction of a frame comes from, and where in them it is, the innermost first.
+fn scopes<'a>(image: &'a Image, frame: &Frame) -> impl Iterator<Item = (FuncId, PlaceId)> + use<'a> {
+    let code = image.code(frame.func);
+    let pc = (frame.pc as usize).saturating_sub(1);
+    let mut next = Some((code.scope_of.get(pc).copied().unwrap_or(0), place_of(image, frame)));
+    std::iter::from_fn(move || {
+        let (scope, place) = next?;
+        let scope = code.scopes[usize::from(scope)];
+        next = scope.parent;
+        Some((scope.func, place))
+    })
+}
+
 /// The active functions of a thread, the innermost first.
 pub fn stack_trace(image: &Image, thread: &Thread) -> Vec<StackFrame> {
     /// More frames than this at each end are left out.
@@ -159,11 +190,12 @@ pub fn stack_trace(image: &Image, thread: &Thread) -> Vec<StackFrame> {
     let count = thread.frames.len();
     let shown = |(index, _): &(usize, &Frame)| *index < MAX_SHOWN || *index + MAX_SHOWN >= count;
     let frames = thread.frames.iter().rev().enumerate().filter(shown);
-    frames.map(|(_, frame)| stack_frame(image, frame.func, place_of(image, frame))).collect()
+    let functions = frames.flat_map(|(_, frame)| scopes(image, frame));
+    functions.map(|(func, place)| stack_frame(image, func, place)).collect()
 }
 
 /// A function at a place, for people.
-pub fn stack_frame(image: &Image, func: FuncId, place: PlaceId) -> StackFrame {
+fn stack_frame(image: &Image, func: FuncId, place: PlaceId) -> StackFrame {
     let function = image.program.function(func);
     StackFrame { function: function.name.clone(), origin: function.origin, location: image.program.location(place) }
 }

@@ -132,7 +132,7 @@ impl Failure {
 }
 
 /// The innermost place in the user's code, or the innermost at all.
-pub(super) fn innermost(stack: &[StackFrame]) -> Option<Location> {
+pub fn innermost(stack: &[StackFrame]) -> Option<Location> {
     let frame = stack.iter().find(|frame| frame.origin == Origin::User).or(stack.first())?;
     Some(frame.location.clone())
 }

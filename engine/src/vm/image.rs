@@ -10,7 +10,7 @@ use crate::program::{FuncId, PlaceId, Program};
 
 use super::code::Code;
 use super::memory::{Alloc, AllocKind};
-use super::prepare;
+use super::prepare::{self, Effort};
 use super::thread::ThreadId;
 
 /// A program, ready to run.
@@ -19,6 +19,7 @@ pub struct Image {
     pub program: Arc<Program>,
     pub(super) globals: Globals,
     code: Vec<OnceLock<Box<Code>>>,
+    effort: Effort,
 }
 
 /// The statics and constants of a program.
@@ -32,8 +33,13 @@ pub(super) struct Globals {
 impl Image {
     /// Prepares a program.
     pub fn new(program: &Arc<Program>) -> Arc<Image> {
+        Image::with_effort(program, Effort::Full)
+    }
+
+    /// Prepares a program, with more or less effort to make it fast. It runs the same either way.
+    pub fn with_effort(program: &Arc<Program>, effort: Effort) -> Arc<Image> {
         let code = program.functions.iter().map(|_| OnceLock::new()).collect();
-        Arc::new(Image { program: Arc::clone(program), globals: Globals::new(program), code })
+        Arc::new(Image { program: Arc::clone(program), globals: Globals::new(program), code, effort })
     }
 
     /// The image of a program: the one made last, if it is of the same program.
@@ -61,7 +67,7 @@ impl Image {
 
     #[cold]
     fn translate(&self, func: FuncId) -> &Code {
-        self.code[func.0 as usize].get_or_init(|| Box::new(prepare::translate(&self.program, func)))
+        self.code[func.0 as usize].get_or_init(|| Box::new(prepare::prepare(&self.program, func, self.effort)))
     }
 }
 

@@ -71,11 +71,14 @@ pub fn execute(
     let mut steps = *steps_left;
     'frame: loop {
         let top = frames.len() - 1;
-        let Frame { func, pc, base, .. } = frames[top];
+        let Frame { func, pc, base, user, quiet, .. } = frames[top];
         let code = image.code(func);
         let insts = &*code.insts;
         let mut pc = pc as usize;
-        let slots = space.stack.frame_base() as usize;
+        let slots = space.stack.untracked_base();
+        if space.tracking {
+            space.enter_frame(frames, user, quiet);
+        }
         let r = window(registers, base);
 
         macro_rules! leave {
@@ -108,15 +111,15 @@ pub fn execute(
             };
         }
         macro_rules! bin {
-            ($dst:expr, $a:expr, $b:expr, $f:expr) => {{
-                let f = $f;
-                r[usize::from($dst)] = f(r[usize::from($a)], r[usize::from($b)]);
+            ($dst:expr, $a:expr, $b:expr, |$x:ident, $y:ident| $result:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], r[usize::from($b)]);
+                r[usize::from($dst)] = $result;
             }};
         }
         macro_rules! bin_imm {
-            ($dst:expr, $a:expr, $imm:expr, $f:expr) => {{
-                let f = $f;
-                r[usize::from($dst)] = f(r[usize::from($a)], i64::from($imm) as u64);
+            ($dst:expr, $a:expr, $imm:expr, |$x:ident, $y:ident| $result:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], i64::from($imm) as u64);
+                r[usize::from($dst)] = $result;
             }};
         }
         macro_rules! overflow {
@@ -127,17 +130,26 @@ pub fn execute(
             }};
         }
         macro_rules! jump_cmp {
-            ($a:expr, $b:expr, $to:expr, $f:expr) => {{
-                let f = $f;
-                if f(r[usize::from($a)], r[usize::from($b)]) {
+            ($a:expr, $b:expr, $to:expr, |$x:ident, $y:ident| $holds:expr) => {{
+                let ($x, $y): (u64, u64) = (r[usize::from($a)], r[usize::from($b)]);
+                if $holds {
                     jump!($to);
                 }
             }};
         }
         macro_rules! jump_imm {
-            ($a:expr, $imm:expr, $to:expr, $f:expr) => {{
-                let f = $f;
-                if f(r[usize::from($a)], i64::from($imm)) {
+            ($a:expr, $imm:expr, $to:expr, |$x:ident, $y:ident| $holds:expr) => {{
+                let ($x, $y): (u64, i64) = (r[usize::from($a)], i64::from($imm));
+                if $holds {
+                    jump!($to);
+                }
+            }};
+        }
+        macro_rules! jump_overflow {
+            ($dst:expr, $a:expr, $b:expr, $to:expr, $int:ty, $method:ident, $wide:ty) => {{
+                let (result, overflow) = (r[usize::from($a)] as $int).$method(r[usize::from($b)] as $int);
+                r[usize::from($dst)] = u64::from(result as $wide);
+                if overflow {
                     jump!($to);
                 }
             }};
@@ -145,12 +157,14 @@ pub fn execute(
         macro_rules! load {
             ($n:literal, $dst:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 r[usize::from($dst)] = check!(space.load::<$n>(address, u64::from($low)));
             }};
         }
         macro_rules! store {
             ($n:literal, $src:expr, $base:expr, $low:expr, $offset:expr) => {{
                 let address = get!($base).wrapping_add(i64::from($offset) as u64);
+                space.pc = pc as u32;
                 check!(space.store::<$n>(address, get!($src), u64::from($low)));
             }};
         }
@@ -158,14 +172,18 @@ pub fn execute(
             ($n:literal, $dst:expr, $offset:expr) => {
                 match space.stack.load_at::<$n>(slots + usize::from($offset)) {
                     Some(value) => r[usize::from($dst)] = value,
-                    None => leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Read))),
+                    None => {
+                        space.pc = pc as u32;
+                        r[usize::from($dst)] = check!(space.load_slot_slow($offset, $n));
+                    }
                 }
             };
         }
         macro_rules! store_slot {
             ($n:literal, $src:expr, $offset:expr) => {
                 if space.stack.store_at::<$n>(slots + usize::from($offset), get!($src)).is_none() {
-                    leave!(Exit::Fault(space.slot_fault($offset, $n, Access::Write)));
+                    space.pc = pc as u32;
+                    check!(space.store_slot_slow($offset, get!($src), $n));
                 }
             };
         }
@@ -187,21 +205,21 @@ pub fn execute(
                     continue 'frame;
                 }
 
-                Inst::Add64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_add),
-                Inst::Sub64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_sub),
-                Inst::Mul64 { dst, a, b } => bin!(dst, a, b, u64::wrapping_mul),
-                Inst::Shl64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a << (b & 63)),
-                Inst::ShrU64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a >> (b & 63)),
-                Inst::ShrS64 { dst, a, b } => bin!(dst, a, b, |a: u64, b| (a as i64 >> (b & 63)) as u64),
+                Inst::Add64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_add(b)),
+                Inst::Sub64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_sub(b)),
+                Inst::Mul64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_mul(b)),
+                Inst::Shl64 { dst, a, b } => bin!(dst, a, b, |a, b| a << (b & 63)),
+                Inst::ShrU64 { dst, a, b } => bin!(dst, a, b, |a, b| a >> (b & 63)),
+                Inst::ShrS64 { dst, a, b } => bin!(dst, a, b, |a, b| (a as i64 >> (b & 63)) as u64),
                 Inst::Add32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_add(b as u32))),
                 Inst::Sub32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_sub(b as u32))),
                 Inst::Mul32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32).wrapping_mul(b as u32))),
                 Inst::Shl32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as u32) << (b & 31))),
-                Inst::ShrU32 { dst, a, b } => bin!(dst, a, b, |a: u64, b| a >> (b & 31)),
+                Inst::ShrU32 { dst, a, b } => bin!(dst, a, b, |a, b| a >> (b & 31)),
                 Inst::ShrS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as i32 >> (b & 31)) as u32)),
-                Inst::And { dst, a, b } => bin!(dst, a, b, |a: u64, b| a & b),
-                Inst::Or { dst, a, b } => bin!(dst, a, b, |a: u64, b| a | b),
-                Inst::Xor { dst, a, b } => bin!(dst, a, b, |a: u64, b| a ^ b),
+                Inst::And { dst, a, b } => bin!(dst, a, b, |a, b| a & b),
+                Inst::Or { dst, a, b } => bin!(dst, a, b, |a, b| a | b),
+                Inst::Xor { dst, a, b } => bin!(dst, a, b, |a, b| a ^ b),
                 Inst::Eq { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a == b)),
                 Inst::Ne { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a != b)),
                 Inst::LtU { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a < b)),
@@ -210,19 +228,19 @@ pub fn execute(
                 Inst::LeS64 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a as i64 <= b as i64)),
                 Inst::LtS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from((a as i32) < b as i32)),
                 Inst::LeS32 { dst, a, b } => bin!(dst, a, b, |a, b| u64::from(a as i32 <= b as i32)),
-                Inst::AddI64 { dst, a, imm } => bin_imm!(dst, a, imm, u64::wrapping_add),
+                Inst::AddI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a.wrapping_add(b)),
                 Inst::AddI32 { dst, a, imm } => {
                     bin_imm!(dst, a, imm, |a, b| u64::from((a as u32).wrapping_add(b as u32)));
                 }
-                Inst::MulI64 { dst, a, imm } => bin_imm!(dst, a, imm, u64::wrapping_mul),
-                Inst::AndI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a & b),
-                Inst::OrI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a | b),
-                Inst::XorI { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a ^ b),
-                Inst::ShlI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a << (b & 63)),
-                Inst::ShrUI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a >> (b & 63)),
-                Inst::ShrSI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| (a as i64 >> (b & 63)) as u64),
+                Inst::MulI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a.wrapping_mul(b)),
+                Inst::AndI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a & b),
+                Inst::OrI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a | b),
+                Inst::XorI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a ^ b),
+                Inst::ShlI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a << (b & 63)),
+                Inst::ShrUI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a >> (b & 63)),
+                Inst::ShrSI64 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| (a as i64 >> (b & 63)) as u64),
                 Inst::ShlI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from((a as u32) << (b & 31))),
-                Inst::ShrUI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a: u64, b| a >> (b & 31)),
+                Inst::ShrUI32 { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| a >> (b & 31)),
                 Inst::EqI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a == b)),
                 Inst::NeI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a != b)),
                 Inst::LtUI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a < b)),
@@ -348,10 +366,12 @@ pub fn execute(
                 Inst::LoadPadding { dst, base, shape, offset } => {
                     let address = get!(base).wrapping_add(i64::from(offset) as u64);
                     let low = (1 << (shape & 15)) - 1;
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, 1 << (shape >> 4), low));
                 }
                 Inst::LoadSlotPadding { dst, width, offset } => {
                     let address = space.stack.slot_address(offset);
+                    space.pc = pc as u32;
                     get!(dst) = check!(space.load_padding(address, u64::from(width.bytes()), 0));
                 }
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
@@ -370,7 +390,10 @@ pub fn execute(
                 | Inst::Fill { .. }
                 | Inst::Repeat { .. }
                 | Inst::Compare { .. }
-                | Inst::Deinit { .. } => check!(block(r, space, code, inst)),
+                | Inst::Deinit { .. } => {
+                    space.pc = pc as u32;
+                    check!(block(r, space, code, inst));
+                }
 
                 Inst::Jump { to } => jump!(to),
                 Inst::JumpIf { cond, to } => {
@@ -399,6 +422,17 @@ pub fn execute(
                 Inst::JumpGtSI32 { a, imm, to } => jump_imm!(a, imm, to, |a, b| i64::from(a as i32) > b),
                 Inst::JumpLtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| (a as i64) < b),
                 Inst::JumpGtSI64 { a, imm, to } => jump_imm!(a, imm, to, |a, b| a as i64 > b),
+                Inst::JumpAddU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_add, u64),
+                Inst::JumpAddS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_add, u64),
+                Inst::JumpAddU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_add, u32),
+                Inst::JumpAddS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_add, u32),
+                Inst::JumpSubU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_sub, u64),
+                Inst::JumpSubS64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i64, overflowing_sub, u64),
+                Inst::JumpSubU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_sub, u32),
+                Inst::JumpSubS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_sub, u32),
+                Inst::JumpMulU64 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u64, overflowing_mul, u64),
+                Inst::JumpMulU32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, u32, overflowing_mul, u32),
+                Inst::JumpMulS32 { dst, a, b, to } => jump_overflow!(dst, a, b, to, i32, overflowing_mul, u32),
                 Inst::Switch { src, table } => {
                     let table = &code.switches[table as usize];
                     let value = get!(src);

@@ -70,8 +70,8 @@ impl Vm {
     /// Follows the pointers in an allocation.
     fn scan(&self, alloc: &Alloc, reached: &mut BTreeSet<u64>, todo: &mut Vec<u64>) {
         let skip = (alloc.base.next_multiple_of(8) - alloc.base) as usize;
-        let words = alloc.data().get(skip..).unwrap_or_default().chunks_exact(8);
-        for word in words.filter_map(|word| word.first_chunk::<8>()) {
+        let (words, _) = alloc.data().get(skip..).unwrap_or_default().as_chunks::<8>();
+        for word in words {
             let word = u64::from_le_bytes(*word);
             for address in [word, word & POINTER_BITS, word >> 16] {
                 if address >> 36 == 0 || address & STACK_BIT != 0 {

@@ -15,6 +15,7 @@ mod builtins;
 mod code;
 mod context;
 mod cow;
+mod explored;
 mod failure;
 mod float;
 mod frame;
@@ -37,8 +38,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, Answer, Stop, Timeout, Woken};
-pub use failure::{Failure, FailureKind, Note, StackFrame};
+pub use failure::{Failure, FailureKind, Note, StackFrame, innermost};
 pub use image::Image;
+pub use memory::{Site, Tracked};
+pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
 pub use world::{Output, Stream};
@@ -69,7 +72,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 2_000_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
     }
 }
 
@@ -107,11 +110,7 @@ impl Vm {
 
     /// A copy of the whole state. Afterwards both share everything until they write it.
     pub fn snapshot(&mut self) -> Vm {
-        for thread in self.threads.iter_mut().flatten() {
-            thread.share();
-        }
-        self.world.share();
-        self.heap.share();
+        self.share();
         self.clone()
     }
 
@@ -127,7 +126,8 @@ impl Vm {
                 };
                 match result {
                     Ok(Flow::Continue) => {}
-                    Ok(Flow::Stop(stop)) => return Ok(stop),
+                    Ok(Flow::Stop(stop)) => return Ok(explored::plain_stores_first(context, stop)),
+                    Err(_) if context.heap.refresh.is_some() => return Ok(explored::ask_for_value(context)),
                     Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
                 }
             }
@@ -137,6 +137,7 @@ impl Vm {
     /// Gives `action` the machine from the side of a thread.
     fn with_thread<T>(&mut self, id: ThreadId, action: impl FnOnce(&mut Context, &mut u64) -> T) -> T {
         let mut thread = self.threads[id.index()].take().expect("a thread of this machine that is not running");
+        self.heap.enter(id);
         let mut context = Context {
             thread: thread.get_mut(),
             threads: &mut self.threads,
@@ -195,13 +196,6 @@ fn reserve_window(thread: &mut Thread) {
 
 fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
     let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
-    let mut space = Space {
-        thread: *id,
-        stack,
-        heap: context.heap,
-        threads: context.threads,
-        globals: &context.image.globals,
-        program: &context.image.program,
-    };
+    let mut space = Space::new(*id, stack, context.heap, context.threads, context.image);
     interp::execute(registers, frames, &mut space, context.image, steps_left)
 }

@@ -145,9 +145,9 @@ impl Schedule {
     fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Box<Failure>> {
         let answer = match action {
             Action::Load { .. } | Action::Store { .. } | Action::Rmw { .. } | Action::Cas { .. } => {
-                self.vm.perform(id)?
+                return self.vm.perform_and_answer(id).map(|()| None);
             }
-            Action::Fence { .. } => Answer::Done,
+            Action::Fence { .. } | Action::PlainLoad { .. } | Action::PlainStore { .. } => Answer::Done,
             Action::Spawn => {
                 let child = self.states.len();
                 self.states.push(State::Ready);

@@ -70,7 +70,7 @@ pub fn run(context: &mut Context) -> Checked<Flow> {
         Inst::Return => return_slow(context),
         Inst::Resume => unwind::resume(context),
         Inst::Builtin { site } => builtins::call(context, site),
-        Inst::Unreachable { message } => Err(Fault::undefined(message_text(context, message))),
+        Inst::Unreachable { kind, message } => Err(Fault::new(kind, message_text(context, message))),
         Inst::Unsupported { message } => Err(Fault::unsupported(message_text(context, message))),
         inst => Err(Fault::new(ErrorKind::UndefinedBehavior, format!("{inst:?} is not for the machine to run"))),
     }

@@ -6,6 +6,7 @@ use crate::program::{FuncId, PlaceId};
 use crate::verdict::Location;
 
 use super::action::Action;
+use super::code::WINDOW;
 use super::failure::StackFrame;
 use super::frame::Frame;
 use super::memory::Stack;
@@ -58,6 +59,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
+    /// Nowhere; then the action that was put off is pending again.
+    Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
     Spawn { at: u16, out: u64, start: u64, arg: u64 },
     /// The result of a join; what the thread returned goes to the address, if that is not null.
@@ -96,6 +99,8 @@ pub struct Thread {
     pub id: ThreadId,
     pub phase: Phase,
     pub pending: Option<Pending>,
+    /// Actions that wait until the pending one is done.
+    pub postponed: Vec<Pending>,
     pub registers: Vec<u64>,
     pub frames: Vec<Frame>,
     pub stack: Stack,
@@ -135,15 +140,27 @@ impl Thread {
     }
 }
 
+impl Thread {
+    /// The registers of all frames, with a whole window for the last one.
+    fn registers_in_use(&self) -> Vec<u64> {
+        let Some(frame) = self.frames.last() else { return Vec::new() };
+        let (base, count) = (frame.base as usize, frame.registers as usize);
+        let mut registers = Vec::with_capacity(base + count.max(WINDOW));
+        registers.extend_from_slice(&self.registers[..base + count]);
+        registers.resize(base + count.max(WINDOW), 0);
+        registers
+    }
+}
+
 impl Clone for Thread {
     fn clone(&self) -> Thread {
-        let used = self.frames.last().map_or(0, |frame| frame.base as usize + frame.registers as usize);
         Thread {
-            registers: self.registers[..used.max(super::code::WINDOW).min(self.registers.len())].to_vec(),
+            registers: self.registers_in_use(),
             frames: self.frames.clone(),
             stack: self.stack.clone(),
             big_slots: self.big_slots.clone(),
             exceptions: self.exceptions.clone(),
+            postponed: self.postponed.clone(),
             thread_locals: self.thread_locals.clone(),
             specifics: self.specifics.clone(),
             panic: self.panic.clone(),

@@ -3,6 +3,7 @@
 use crate::program::PlaceId;
 use crate::vm::thread::ThreadId;
 
+use super::races::Races;
 use super::shadow::{self, INIT, LIVE};
 
 /// What an allocation is for.
@@ -50,6 +51,10 @@ pub struct Alloc {
     /// Who allocated it, and where.
     pub thread: ThreadId,
     pub place: PlaceId,
+    /// Whether accesses to it are never tracked: it is the standard library's own.
+    pub exempt: bool,
+    /// Who accessed it, where that is tracked.
+    pub races: Option<Box<Races>>,
     /// The data, then its shadow, `size` bytes each: one block of memory, one pointer.
     bytes: Box<[u8]>,
 }
@@ -70,13 +75,14 @@ pub struct Freed {
 impl Alloc {
     /// A new block, all zero and not initialized.
     pub fn new(base: u64, size: u64, align: u64, kind: AllocKind, thread: ThreadId, place: PlaceId) -> Alloc {
-        Alloc { base, size, align, kind, thread, place, bytes: vec![0; 2 * size as usize].into_boxed_slice() }
+        let bytes = vec![0; 2 * size as usize].into_boxed_slice();
+        Alloc { base, size, align, kind, thread, place, exempt: false, races: None, bytes }
     }
 
     /// The block with these initialized bytes, except the given ranges.
     #[must_use]
     pub fn with_data(mut self, data: &[u8], uninit: &[(u32, u32)]) -> Alloc {
-        let (bytes, shadow) = self.range_mut(0, self.size).expect("the whole block");
+        let (bytes, shadow) = self.slices_mut(0, self.size);
         bytes.copy_from_slice(data);
         shadow.fill(INIT);
         for &(start, end) in uninit {
@@ -94,6 +100,8 @@ impl Alloc {
             kind: AllocKind::Constant,
             thread: ThreadId::MAIN,
             place: PlaceId(0),
+            exempt: false,
+            races: None,
             bytes: Box::default(),
         }
     }
@@ -130,24 +138,26 @@ impl Alloc {
     /// The data and the shadow of a range, if it lies in the block.
     #[inline]
     pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
-        let (start, end) = self.bounds(address, len)?;
+        let start = self.locate(address, len)?;
+        let end = start + len as usize;
         let (data, shadow) = self.bytes.split_at(self.size as usize);
         Some((&data[start..end], &shadow[start..end]))
     }
 
-    /// The data and the shadow of a range for writing, if it lies in the block.
+    /// Where a range starts in the block, if it lies in it.
     #[inline]
-    pub fn range_mut(&mut self, offset: u64, len: u64) -> Option<(&mut [u8], &mut [u8])> {
-        let (start, end) = self.bounds(self.base.wrapping_add(offset), len)?;
-        let (data, shadow) = self.bytes.split_at_mut(self.size as usize);
-        Some((&mut data[start..end], &mut shadow[start..end]))
-    }
-
-    #[inline]
-    fn bounds(&self, address: u64, len: u64) -> Option<(usize, usize)> {
+    pub fn locate(&self, address: u64, len: u64) -> Option<usize> {
         let start = address.wrapping_sub(self.base);
         let end = start.checked_add(len)?;
-        (end <= self.size).then_some((start as usize, end as usize))
+        (end <= self.size).then_some(start as usize)
+    }
+
+    /// The data and the shadow of a part of the block.
+    #[inline]
+    pub fn slices_mut(&mut self, start: usize, len: u64) -> (&mut [u8], &mut [u8]) {
+        let end = start + len as usize;
+        let (data, shadow) = self.bytes.split_at_mut(self.size as usize);
+        (&mut data[start..end], &mut shadow[start..end])
     }
 
     /// All data.

@@ -14,6 +14,7 @@ use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind, Freed};
 use super::region::{Region, Slot};
+use super::track::{Site, Tracking};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
 pub const MAX_BLOCK: u64 = 1 << 32;
@@ -49,10 +50,23 @@ struct Recent {
 /// All allocations.
 #[derive(Debug, Default)]
 pub struct Heap {
+    /// Empty, or [`RECENT_LEN`] entries.
     recent: Vec<Recent>,
+    /// The entries of `recent` that may have a target, as bits.
+    recent_used: u128,
     owned: Vec<Alloc>,
     vacant: Vec<u32>,
     regions: Vec<Cow<Region>>,
+    /// How accesses are tracked, while the program is explored.
+    pub tracking: Option<Box<Tracking>>,
+    /// Memory that turned out to be shared.
+    pub learned: Option<Site>,
+    /// An atomic whose value memory needs: its address and size.
+    pub refresh: Option<(u64, u32)>,
+    /// Atomics that were overwritten by plain writes: their addresses and sizes.
+    pub plain_stores: Vec<(u64, u32)>,
+    /// The thread that runs.
+    current: ThreadId,
 }
 
 /// What was found at an address.
@@ -68,9 +82,15 @@ impl Clone for Heap {
     fn clone(&self) -> Heap {
         Heap {
             recent: Vec::new(),
+            recent_used: 0,
             owned: self.owned.clone(),
             vacant: self.vacant.clone(),
             regions: self.regions.clone(),
+            tracking: self.tracking.clone(),
+            learned: self.learned,
+            refresh: self.refresh,
+            plain_stores: self.plain_stores.clone(),
+            current: self.current,
         }
     }
 }
@@ -109,6 +129,23 @@ impl Heap {
         }
     }
 
+    /// The number of the owned allocation at `address`, if it was used recently.
+    #[inline(always)]
+    pub fn recent_owned(&self, address: u64) -> Option<u32> {
+        let granule = address >> GRANULE_BITS;
+        let recent = self.recent.get(recent_index(granule))?;
+        match recent.target {
+            Target::Owned(index) if recent.granule == granule => Some(index),
+            _ => None,
+        }
+    }
+
+    /// An owned allocation.
+    #[inline(always)]
+    pub fn owned_mut(&mut self, index: u32) -> &mut Alloc {
+        &mut self.owned[index as usize]
+    }
+
     /// The live allocation at `address`, remembered as recent.
     pub fn find<'a>(&'a mut self, address: u64, globals: &'a Globals) -> Option<&'a Alloc> {
         let granule = address >> GRANULE_BITS;
@@ -116,24 +153,58 @@ impl Heap {
         if matches!(target, Target::None) {
             return None;
         }
+        if !self.may_remember(&target, globals) {
+            return self.live(address, globals);
+        }
         self.remember(granule, target);
         self.recent(address, globals)
     }
 
-    /// The live allocation at `address` for writing: made owned where it is not. The caller has checked that it can be
-    /// written.
-    pub fn find_mut(&mut self, address: u64, globals: &Globals) -> Option<&mut Alloc> {
+    /// Lets a thread run: what it may access without tracking is what may be remembered.
+    pub fn enter(&mut self, thread: ThreadId) {
+        if self.current != thread {
+            self.current = thread;
+            if self.tracking.is_some() {
+                self.recent.clear();
+            }
+        }
+    }
+
+    /// Whether accesses to an allocation need no tracking by the thread that runs.
+    fn may_remember(&self, target: &Target, globals: &Globals) -> bool {
+        if self.tracking.is_none() {
+            return true;
+        }
+        let alloc = match target {
+            Target::Owned(index) => self.owned.get(*index as usize),
+            Target::Shared(alloc) => Some(&**alloc),
+            Target::Global(index) => globals.alloc(*index),
+            Target::None => None,
+        };
+        alloc.is_some_and(|alloc| alloc.is_free_for(self.current))
+    }
+
+    /// An owned allocation, and how accesses to it are tracked.
+    pub fn tracked_mut(&mut self, index: u32) -> (&mut Alloc, Option<&Tracking>) {
+        (&mut self.owned[index as usize], self.tracking.as_deref())
+    }
+
+    /// The number of the live allocation at `address`, which is made owned where it is not. The caller has checked that it
+    /// can be written.
+    pub fn own(&mut self, address: u64, globals: &Globals) -> Option<u32> {
         let index = match self.target(address, globals) {
             Target::None => return None,
             Target::Owned(index) => index,
-            Target::Shared(alloc) => self.own(alloc),
+            Target::Shared(alloc) => self.own_shared(alloc),
             Target::Global(index) => {
                 let alloc = globals.alloc(index)?.clone();
                 self.adopt(alloc)
             }
         };
-        self.remember(address >> GRANULE_BITS, Target::Owned(index));
-        self.owned.get_mut(index as usize)
+        if self.may_remember(&Target::Owned(index), globals) {
+            self.remember(address >> GRANULE_BITS, Target::Owned(index));
+        }
+        Some(index)
     }
 
     fn target(&self, address: u64, globals: &Globals) -> Target {
@@ -163,7 +234,17 @@ impl Heap {
         if self.recent.is_empty() {
             self.recent.resize_with(RECENT_LEN, Recent::default);
         }
-        self.recent[recent_index(granule)] = Recent { granule, target };
+        let index = recent_index(granule);
+        self.recent[index] = Recent { granule, target };
+        self.recent_used |= 1 << index;
+    }
+
+    fn forget_all(&mut self) {
+        let mut used = std::mem::take(&mut self.recent_used);
+        while used != 0 {
+            self.recent[used.trailing_zeros() as usize].target = Target::None;
+            used &= used - 1;
+        }
     }
 
     /// Forgets the table entries of an allocation.
@@ -171,8 +252,7 @@ impl Heap {
         let first = base >> GRANULE_BITS;
         let last = (base + size.saturating_sub(1)) >> GRANULE_BITS;
         if last - first >= RECENT_LEN as u64 {
-            self.recent.clear();
-            return;
+            return self.forget_all();
         }
         for granule in first..=last {
             if let Some(recent) = self.recent.get_mut(recent_index(granule))
@@ -185,7 +265,7 @@ impl Heap {
 
     /// Turns a shared allocation into an owned one, copied unless nobody else has it.
     #[cold]
-    fn own(&mut self, alloc: Arc<Alloc>) -> u32 {
+    fn own_shared(&mut self, alloc: Arc<Alloc>) -> u32 {
         let (base, size) = (alloc.base, alloc.size);
         self.forget(base, size);
         *self.region_mut(base >> REGION_BITS).slot_mut(granule_in_region(base)) = Slot::Empty;
@@ -230,7 +310,9 @@ impl Heap {
         let base = region_address(region, offset);
         let index = self.push(Alloc::new(base, size, align, kind, thread, place));
         self.region_mut(region).insert(offset, size, Slot::Owned(index));
-        self.remember(base >> GRANULE_BITS, Target::Owned(index));
+        if self.tracking.is_none() {
+            self.remember(base >> GRANULE_BITS, Target::Owned(index));
+        }
         Ok(&mut self.owned[index as usize])
     }
 
@@ -266,6 +348,14 @@ impl Heap {
         }
     }
 
+    /// The live allocation at `address`: nothing is remembered.
+    pub fn live<'a>(&'a self, address: u64, globals: &'a Globals) -> Option<&'a Alloc> {
+        match self.look(address, globals) {
+            Found::Live(alloc) => Some(alloc),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` for each live allocation that is not the program's own.
     pub fn for_each(&self, visit: &mut dyn FnMut(&Alloc)) {
         for region in &self.regions {
@@ -282,7 +372,7 @@ impl Heap {
         let owned = std::mem::take(&mut self.owned);
         self.vacant.clear();
         if !owned.is_empty() {
-            self.recent.clear();
+            self.forget_all();
         }
         for alloc in owned.into_iter().filter(|alloc| alloc.base != u64::MAX) {
             let base = alloc.base;

@@ -10,14 +10,18 @@
 mod alloc;
 mod explain;
 mod heap;
+mod races;
 mod region;
 mod shadow;
 mod space;
 mod stack;
+mod track;
 
 pub(in crate::vm) use alloc::{Alloc, AllocKind};
 pub(in crate::vm) use explain::Access;
 pub(in crate::vm) use heap::{AllocError, Found, Heap};
-pub(in crate::vm) use shadow::LIVE;
+pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::Stack;
+pub(in crate::vm) use track::Tracking;
+pub use track::{Site, Tracked};

@@ -4,11 +4,12 @@
 //! and [`Space::range_mut`].
 
 use crate::program::address::{GLOBAL_REGION, REGION_BITS, STACK_BIT};
-use crate::program::{PlaceId, Program};
+use crate::program::{FuncId, PlaceId, Program};
 use crate::verdict::ErrorKind;
 use crate::vm::cow::Cow;
 use crate::vm::failure::Fault;
-use crate::vm::image::Globals;
+use crate::vm::frame::Frame;
+use crate::vm::image::{Globals, Image};
 use crate::vm::thread::{Thread, ThreadId};
 
 use super::alloc::AllocKind;
@@ -22,6 +23,17 @@ type Checked<T> = Result<T, Box<Fault>>;
 /// Copies of up to this many bytes go through the machine's own stack.
 const SMALL: usize = 64;
 
+/// Where a range is that may be written.
+enum Spot {
+    /// From this byte of the thread's own stack on.
+    Stack(usize),
+    /// From this byte of the stack of another thread on.
+    OtherStack(usize),
+    /// In an owned allocation, from this byte on.
+    Owned(u32, usize),
+    Nowhere,
+}
+
 /// The memory of the program, from the side of one thread.
 pub struct Space<'a> {
     pub thread: ThreadId,
@@ -31,6 +43,61 @@ pub struct Space<'a> {
     pub threads: &'a mut [Option<Cow<Thread>>],
     pub globals: &'a Globals,
     pub program: &'a Program,
+    pub image: &'a Image,
+    /// Whether accesses are tracked at all.
+    pub tracking: bool,
+    /// Whether what runs is the standard library's bookkeeping, which is not tracked.
+    pub quiet: bool,
+    /// The function of the user's code that is active; if it is the innermost at all, `pc` is its instruction.
+    pub user: (FuncId, u32),
+    pub innermost: bool,
+    pub pc: u32,
+}
+
+impl<'a> Space<'a> {
+    pub fn new(
+        thread: ThreadId,
+        stack: &'a mut Stack,
+        heap: &'a mut Heap,
+        threads: &'a mut [Option<Cow<Thread>>],
+        image: &'a Image,
+    ) -> Space<'a> {
+        let tracking = heap.tracking.is_some();
+        let (globals, program) = (&image.globals, &image.program);
+        let user = (FuncId(0), 0);
+        Space {
+            thread,
+            stack,
+            heap,
+            threads,
+            globals,
+            program,
+            image,
+            tracking,
+            quiet: false,
+            user,
+            innermost: false,
+            pc: 0,
+        }
+    }
+
+    /// A frame becomes the active one.
+    pub fn enter_frame(&mut self, frames: &[Frame], user: u32, quiet: bool) {
+        self.quiet = quiet;
+        self.innermost = user as usize + 1 == frames.len();
+        if let Some(frame) = frames.get(user as usize) {
+            self.user = (frame.func, frame.pc);
+        }
+    }
+
+    /// Where the user's code is.
+    pub fn place(&self) -> PlaceId {
+        let (func, pc) = self.user;
+        let pc = if self.innermost { self.pc } else { pc };
+        let code = self.image.code(func);
+        let place = code.places.get((pc as usize).saturating_sub(1)).copied();
+        place.unwrap_or(self.program.function(func).place)
+    }
 }
 
 impl Space<'_> {
@@ -110,13 +177,22 @@ impl Space<'_> {
     /// The data and the shadow of a range that may be accessed, initialized or not. `len` is not zero.
     #[inline]
     pub fn range(&mut self, address: u64, len: u64) -> Checked<(&[u8], &[u8])> {
+        self.track(address, len, Access::Read)?;
+        self.untracked_range(address, len)
+    }
+
+    /// As [`Space::range`], for an access that was tracked or is not the program's.
+    pub fn untracked_range(&mut self, address: u64, len: u64) -> Checked<(&[u8], &[u8])> {
         if self.range_is_valid(address, len) {
             let found = if self.stack.owns(address) {
                 self.stack.range(address, len)
             } else if address & STACK_BIT != 0 {
                 other(self.threads, address).and_then(|thread| thread.stack.range(address, len))
             } else {
-                self.heap.recent(address, self.globals).and_then(|alloc| alloc.range(address, len))
+                match self.heap.recent(address, self.globals) {
+                    Some(alloc) => alloc.range(address, len),
+                    None => self.heap.live(address, self.globals).and_then(|alloc| alloc.range(address, len)),
+                }
             };
             if let Some(found) = found {
                 return Ok(found);
@@ -139,37 +215,48 @@ impl Space<'_> {
     /// The data and the shadow of a range for writing. `len` is not zero.
     #[inline]
     pub fn range_mut(&mut self, address: u64, len: u64) -> Checked<(&mut [u8], &mut [u8])> {
-        if self.own_range(address, len) {
-            let found = if self.stack.owns(address) {
-                self.stack.range_mut(address, len)
-            } else if address & STACK_BIT != 0 {
-                other_mut(self.threads, address).and_then(|thread| thread.stack.range_mut(address, len))
-            } else {
-                self.heap.recent_mut(address).and_then(|alloc| alloc.range_mut(address.wrapping_sub(alloc.base), len))
-            };
-            if let Some(found) = found {
-                return Ok(found);
-            }
-        }
-        Err(explain::access(self, address, len, Access::Write))
+        self.track(address, len, Access::Write)?;
+        self.untracked_range_mut(address, len)
     }
 
-    /// Makes the range writable, if it may be written.
-    fn own_range(&mut self, address: u64, len: u64) -> bool {
+    /// As [`Space::range_mut`], for an access that was tracked or is not the program's.
+    pub fn untracked_range_mut(&mut self, address: u64, len: u64) -> Checked<(&mut [u8], &mut [u8])> {
+        match self.spot(address, len) {
+            Spot::Stack(at) => Ok(self.stack.slices_mut(at, len)),
+            Spot::OtherStack(at) => match other_mut(self.threads, address) {
+                Some(thread) => Ok(thread.stack.slices_mut(at, len)),
+                None => Err(Fault::undefined("write to a thread that is gone")),
+            },
+            Spot::Owned(index, start) => Ok(self.heap.owned_mut(index).slices_mut(start, len)),
+            Spot::Nowhere => Err(explain::access(self, address, len, Access::Write)),
+        }
+    }
+
+    /// Where a range is that may be written; what it lies in is owned then.
+    #[inline]
+    fn spot(&mut self, address: u64, len: u64) -> Spot {
         if self.stack.owns(address) {
-            return true;
+            return self.stack.locate_live(address, len).map_or(Spot::Nowhere, Spot::Stack);
         }
         if address & STACK_BIT != 0 {
-            // Looked at before it is made owned: a dangling pointer copies nothing.
-            return other(self.threads, address).is_some_and(|thread| thread.stack.range(address, len).is_some());
+            let at = other(self.threads, address).and_then(|thread| thread.stack.locate_live(address, len));
+            return at.map_or(Spot::Nowhere, Spot::OtherStack);
         }
-        if let Some(alloc) = self.heap.recent_mut(address) {
-            return alloc.range(address, len).is_some();
+        if let Some(index) = self.heap.recent_owned(address) {
+            let start = self.heap.owned_mut(index).locate(address, len);
+            return start.map_or(Spot::Nowhere, |start| Spot::Owned(index, start));
         }
+        // Looked at before it is made owned: what cannot be written is not copied.
         if !self.range_is_valid(address, len) || (is_global(address) && self.is_constant(address)) {
-            return false;
+            return Spot::Nowhere;
         }
-        self.heap.find_mut(address, self.globals).is_some()
+        match self.heap.own(address, self.globals) {
+            Some(index) => {
+                let start = self.heap.owned_mut(index).locate(address, len);
+                start.map_or(Spot::Nowhere, |start| Spot::Owned(index, start))
+            }
+            None => Spot::Nowhere,
+        }
     }
 
     fn is_constant(&self, address: u64) -> bool {
@@ -239,14 +326,34 @@ impl Space<'_> {
         if len == 0 {
             return Ok(());
         }
-        if len <= SMALL as u64 {
-            return self.copy_small(dst, src, len);
+        // The sizes of most structures, as so many moves.
+        match len {
+            8 => return self.copy_array::<8>(dst, src),
+            16 => return self.copy_array::<16>(dst, src),
+            24 => return self.copy_array::<24>(dst, src),
+            32 => return self.copy_array::<32>(dst, src),
+            40 => return self.copy_array::<40>(dst, src),
+            48 => return self.copy_array::<48>(dst, src),
+            len if len <= SMALL as u64 => return self.copy_small(dst, src, len),
+            _ => {}
         }
         let (data, shadow) = self.range(src, len)?;
         let (data, shadow) = (data.to_vec(), shadow.to_vec());
         let (to, to_shadow) = self.range_mut(dst, len)?;
         to.copy_from_slice(&data);
         copy_shadow(to_shadow, &shadow);
+        Ok(())
+    }
+
+    fn copy_array<const N: usize>(&mut self, dst: u64, src: u64) -> Checked<()> {
+        let (data, shadow) = self.range(src, N as u64)?;
+        let (Some(data), Some(shadow)) = (data.first_chunk::<N>(), shadow.first_chunk::<N>()) else { return Ok(()) };
+        let (data, shadow) = (*data, *shadow);
+        let (to, to_shadow) = self.range_mut(dst, N as u64)?;
+        if let (Some(to), Some(to_shadow)) = (to.first_chunk_mut::<N>(), to_shadow.first_chunk_mut::<N>()) {
+            *to = data;
+            *to_shadow = shadow.map(|byte| byte | LIVE);
+        }
         Ok(())
     }
 
@@ -334,10 +441,28 @@ impl Space<'_> {
         Ok(std::cmp::Ordering::Equal)
     }
 
-    /// Loads from the current frame.
+    /// Loads from the current frame where that is tracked, or fails.
+    #[inline(never)]
+    pub fn load_slot_slow(&mut self, offset: u16, len: u64) -> Checked<u64> {
+        if !self.stack.is_tracked() {
+            return Err(self.slot_fault(offset, len, Access::Read));
+        }
+        self.load_slow(self.stack.slot_address(offset), len, 0)
+    }
+
+    /// Stores to the current frame where that is tracked, or fails.
+    #[inline(never)]
+    pub fn store_slot_slow(&mut self, offset: u16, value: u64, len: u64) -> Checked<()> {
+        if !self.stack.is_tracked() {
+            return Err(self.slot_fault(offset, len, Access::Write));
+        }
+        self.store_slow(self.stack.slot_address(offset), value, len, 0)
+    }
+
+    /// Why the current frame cannot be accessed so.
     #[inline(never)]
     #[cold]
-    pub fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Fault> {
+    fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Fault> {
         let address = self.stack.slot_address(offset);
         match access {
             Access::Read if self.stack.range(address, len).is_some() => explain::uninitialized(self, address, len),
@@ -352,6 +477,12 @@ impl Space<'_> {
         place: PlaceId,
         matches: impl FnOnce(&super::Alloc) -> Option<String>,
     ) -> Checked<()> {
+        if let Found::Live(alloc) = self.heap.look(address, self.globals)
+            && alloc.base == address
+        {
+            let size = alloc.size;
+            self.track_free(address, size)?;
+        }
         let found = self.heap.look(address, self.globals);
         if address & STACK_BIT == 0
             && let Found::Live(alloc) = found

@@ -4,11 +4,15 @@
 //! is part of its addresses, so a pointer into a frame that is gone is recognised as such. Serial numbers are handed out
 //! in order; once all were used, those not in use come again.
 
+use std::sync::Arc;
+
 use crate::program::FuncId;
 use crate::program::address::{FRAME_BITS, MAX_FRAME, REGION_BITS, SERIAL_BITS, STACK_BIT};
 use crate::vm::thread::ThreadId;
 
+use super::races::Races;
 use super::shadow::{self, INIT, LIVE};
+use super::track::Tracked;
 
 const SERIALS: u32 = 1 << SERIAL_BITS;
 const RECENT_LEN: usize = 32;
@@ -21,6 +25,8 @@ pub struct MemFrame {
     /// Where it starts in the stack.
     base: u32,
     size: u32,
+    /// Whether accesses to it are tracked.
+    tracked: bool,
 }
 
 /// The stack of a thread.
@@ -39,6 +45,10 @@ pub struct Stack {
     /// Indices into `frames` by the low bits of serials: hints, checked when used.
     recent: [u32; RECENT_LEN],
     prefix: u64,
+    /// The functions whose frames are tracked.
+    tracked: Option<Arc<Tracked>>,
+    /// The accesses to tracked frames, by serial.
+    races: Vec<(u32, Races)>,
 }
 
 impl Default for Stack {
@@ -54,6 +64,8 @@ impl Clone for Stack {
             data: self.data[..top].to_vec(),
             shadow: self.shadow[..top].to_vec(),
             frames: self.frames.clone(),
+            tracked: self.tracked.clone(),
+            races: self.races.clone(),
             ..*self
         }
     }
@@ -72,6 +84,8 @@ impl Stack {
             obstacle: SERIALS,
             recent: [0; RECENT_LEN],
             prefix: STACK_BIT | u64::from(thread.0) << REGION_BITS,
+            tracked: None,
+            races: Vec::new(),
         }
     }
 
@@ -97,7 +111,28 @@ impl Stack {
         let serial = self.next_serial;
         self.next_serial += 1;
         self.recent[serial as usize % RECENT_LEN] = self.frames.len() as u32;
-        self.frames.push(MemFrame { func, serial, base: base as u32, size: size as u32 });
+        let tracked = self.tracked.as_ref().is_some_and(|tracked| tracked.functions.contains(&func));
+        if tracked {
+            self.races.push((serial, Races::default()));
+        }
+        self.frames.push(MemFrame { func, serial, base: base as u32, size: size as u32, tracked });
+    }
+
+    /// Tracks accesses to the frames of some functions from now on.
+    pub fn set_tracked(&mut self, tracked: &Arc<Tracked>) {
+        self.tracked = (!tracked.functions.is_empty()).then(|| Arc::clone(tracked));
+    }
+
+    /// Whether accesses to the last frame are tracked.
+    #[inline(always)]
+    pub fn is_tracked(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.tracked)
+    }
+
+    /// The accesses to the frame of an address, if it is tracked.
+    pub fn races_mut(&mut self, address: u64) -> Option<&mut Races> {
+        let serial = self.frame(address).filter(|frame| frame.tracked)?.serial;
+        self.races.iter_mut().find(|(of, _)| *of == serial).map(|(_, races)| races)
     }
 
     /// Pops the last frame.
@@ -105,6 +140,9 @@ impl Stack {
     pub fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.top = frame.base;
+            if frame.tracked {
+                self.races.retain(|(serial, _)| *serial != frame.serial);
+            }
         }
     }
 
@@ -142,6 +180,16 @@ impl Stack {
     #[inline(always)]
     pub fn frame_base(&self) -> u32 {
         self.frames.last().map_or(0, |frame| frame.base)
+    }
+
+    /// Where the last frame starts, for accesses that need no tracking: nowhere if it is tracked.
+    #[inline(always)]
+    pub fn untracked_base(&self) -> usize {
+        match self.frames.last() {
+            Some(frame) if frame.tracked => usize::MAX / 2,
+            Some(frame) => frame.base as usize,
+            None => 0,
+        }
     }
 
     /// The address of a byte of the last frame.
@@ -184,16 +232,25 @@ impl Stack {
         (u64::from(offset) + len <= u64::from(frame.size)).then_some((frame.base + offset) as usize)
     }
 
-    /// Loads a scalar, if it is in a live slot and initialized.
+    /// The place of a range in the stack, if it is in a live frame that is not tracked.
     #[inline(always)]
-    pub fn load<const N: usize>(&self, address: u64) -> Option<u64> {
-        self.load_at::<N>(self.locate(address, N as u64)?)
+    fn locate_untracked(&self, address: u64, len: u64) -> Option<usize> {
+        let frame = self.frame(address)?;
+        let offset = address as u32 % MAX_FRAME;
+        let fits = u64::from(offset) + len <= u64::from(frame.size) && !frame.tracked;
+        fits.then_some((frame.base + offset) as usize)
     }
 
-    /// Stores a scalar, if it is in a live slot.
+    /// Loads a scalar, if it is in a live slot of a frame that is not tracked, and initialized.
+    #[inline(always)]
+    pub fn load<const N: usize>(&self, address: u64) -> Option<u64> {
+        self.load_at::<N>(self.locate_untracked(address, N as u64)?)
+    }
+
+    /// Stores a scalar, if it is in a live slot of a frame that is not tracked.
     #[inline(always)]
     pub fn store<const N: usize>(&mut self, address: u64, value: u64) -> Option<()> {
-        let at = self.locate(address, N as u64)?;
+        let at = self.locate_untracked(address, N as u64)?;
         self.store_at::<N>(at, value)
     }
 
@@ -221,19 +278,23 @@ impl Stack {
     /// The data and the shadow of a range, if all of it is alive.
     #[inline]
     pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
-        let at = self.locate(address, len)?;
+        let at = self.locate_live(address, len)?;
         let end = at + len as usize;
-        let shadow = &self.shadow[at..end];
-        shadow::all_writable(shadow).then_some((&self.data[at..end], shadow))
+        Some((&self.data[at..end], &self.shadow[at..end]))
     }
 
-    /// The data and the shadow of a range for writing, if all of it is alive.
+    /// The place of a range in the stack, if all of it is alive.
     #[inline]
-    pub fn range_mut(&mut self, address: u64, len: u64) -> Option<(&mut [u8], &mut [u8])> {
+    pub fn locate_live(&self, address: u64, len: u64) -> Option<usize> {
         let at = self.locate(address, len)?;
+        shadow::all_writable(&self.shadow[at..at + len as usize]).then_some(at)
+    }
+
+    /// The data and the shadow of a place in the stack.
+    #[inline]
+    pub fn slices_mut(&mut self, at: usize, len: u64) -> (&mut [u8], &mut [u8]) {
         let end = at + len as usize;
-        let shadow = &mut self.shadow[at..end];
-        shadow::all_writable(shadow).then_some((&mut self.data[at..end], shadow))
+        (&mut self.data[at..end], &mut self.shadow[at..end])
     }
 
     /// Whether all bytes of a range in a live frame are accessible, and the offset of the first that is not.
@@ -246,6 +307,11 @@ impl Stack {
     #[inline]
     pub fn storage_live(&mut self, offset: u16, size: u16) {
         self.set_shadow(offset, size, LIVE);
+        if !self.races.is_empty()
+            && let Some(races) = self.races_mut(self.slot_address(0))
+        {
+            races.clear(u32::from(offset), u32::from(offset) + u32::from(size));
+        }
     }
 
     /// A slot of the last frame dies.

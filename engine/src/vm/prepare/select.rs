@@ -86,6 +86,25 @@ pub fn overflow(op: OverflowOp, ty: IntTy, dst: R, flag: R, a: R, b: R) -> Inst 
     }
 }
 
+/// An operation that jumps where it overflows, if there is one instruction for it.
+pub fn overflow_jump(op: OverflowOp, ty: IntTy, dst: R, a: R, b: R, to: u32) -> Option<Inst> {
+    use Width::{W32, W64};
+    Some(match (op, ty.width, ty.signed) {
+        (OverflowOp::Add, W64, false) => Inst::JumpAddU64 { dst, a, b, to },
+        (OverflowOp::Sub, W64, false) => Inst::JumpSubU64 { dst, a, b, to },
+        (OverflowOp::Mul, W64, false) => Inst::JumpMulU64 { dst, a, b, to },
+        (OverflowOp::Add, W64, true) => Inst::JumpAddS64 { dst, a, b, to },
+        (OverflowOp::Sub, W64, true) => Inst::JumpSubS64 { dst, a, b, to },
+        (OverflowOp::Add, W32, false) => Inst::JumpAddU32 { dst, a, b, to },
+        (OverflowOp::Sub, W32, false) => Inst::JumpSubU32 { dst, a, b, to },
+        (OverflowOp::Mul, W32, false) => Inst::JumpMulU32 { dst, a, b, to },
+        (OverflowOp::Add, W32, true) => Inst::JumpAddS32 { dst, a, b, to },
+        (OverflowOp::Sub, W32, true) => Inst::JumpSubS32 { dst, a, b, to },
+        (OverflowOp::Mul, W32, true) => Inst::JumpMulS32 { dst, a, b, to },
+        _ => return None,
+    })
+}
+
 /// A cast between integers.
 pub fn cast(from: IntTy, to: Width, dst: R, src: R) -> Inst {
     match (from.width, from.signed, to) {
@@ -219,7 +238,18 @@ pub fn target_mut(inst: &mut Inst) -> Option<&mut u32> {
         | Inst::JumpLtSI32 { to, .. }
         | Inst::JumpGtSI32 { to, .. }
         | Inst::JumpLtSI64 { to, .. }
-        | Inst::JumpGtSI64 { to, .. } => Some(to),
+        | Inst::JumpGtSI64 { to, .. }
+        | Inst::JumpAddU64 { to, .. }
+        | Inst::JumpSubU64 { to, .. }
+        | Inst::JumpMulU64 { to, .. }
+        | Inst::JumpAddS64 { to, .. }
+        | Inst::JumpSubS64 { to, .. }
+        | Inst::JumpAddU32 { to, .. }
+        | Inst::JumpSubU32 { to, .. }
+        | Inst::JumpMulU32 { to, .. }
+        | Inst::JumpAddS32 { to, .. }
+        | Inst::JumpSubS32 { to, .. }
+        | Inst::JumpMulS32 { to, .. } => Some(to),
         _ => None,
     }
 }

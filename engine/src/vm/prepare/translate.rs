@@ -1,56 +1,95 @@
 //! One function, instruction by instruction.
 
-use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, OverflowOp, PlaceId, Program, Reg, Unwind};
+use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, Unwind};
 use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, Quiet, R, SCRATCH, Site, WINDOW, physical};
 use crate::vm::memory::LIVE;
 use crate::vm::wide;
 
+use super::body::Body;
 use super::select;
 
 /// Translates a function.
-pub fn translate(program: &Program, func: FuncId) -> Code {
-    let function = program.function(func);
-    let mut translator = Translator::new(function);
-    for (op, place) in function.code.iter().zip(&function.code_places) {
-        translator.op(op, *place);
+pub fn translate(program: &Program, func: FuncId, body: &Body, overflow_jumps: &[bool]) -> Code {
+    let mut translator = Translator::new(program.function(func), body);
+    let mut skipped = None;
+    for (pc, line) in body.lines.iter().enumerate() {
+        translator.starts.push(translator.insts.len() as u32);
+        let Some(op) = line.op else { continue };
+        if skipped == Some(pc) {
+            continue;
+        }
+        translator.place = line.place;
+        translator.scope = line.scope;
+        if overflow_jumps.get(pc).is_some_and(|marked| *marked)
+            && let Some(jump) = (pc + 1..body.lines.len()).find(|next| body.lines[*next].op.is_some())
+            && translator.overflow_jump(&op, body.lines[jump].op)
+        {
+            skipped = Some(jump);
+            continue;
+        }
+        translator.op(&op);
     }
-    translator.finish(func)
+    translator.finish(program, func)
 }
 
 struct Translator<'a> {
     function: &'a Function,
+    body: &'a Body,
     insts: Vec<Inst>,
     places: Vec<PlaceId>,
+    scope_of: Vec<u16>,
     /// The first instruction of each operation.
     starts: Vec<u32>,
     consts: Vec<u64>,
     sites: Vec<Site>,
     cas_sites: Vec<CasSite>,
     place: PlaceId,
+    scope: u16,
     scratch: R,
     /// Scratch registers that are moved to far ones after the operation.
     moves: Vec<(R, u16)>,
 }
 
 impl<'a> Translator<'a> {
-    fn new(function: &'a Function) -> Translator<'a> {
+    fn new(function: &'a Function, body: &'a Body) -> Translator<'a> {
         Translator {
             function,
-            insts: Vec::with_capacity(function.code.len()),
-            places: Vec::with_capacity(function.code.len()),
-            starts: Vec::with_capacity(function.code.len()),
+            body,
+            insts: Vec::with_capacity(body.lines.len()),
+            places: Vec::with_capacity(body.lines.len()),
+            scope_of: Vec::with_capacity(body.lines.len()),
+            starts: Vec::with_capacity(body.lines.len()),
             consts: Vec::new(),
             sites: Vec::new(),
             cas_sites: Vec::new(),
             place: function.place,
+            scope: 0,
             scratch: SCRATCH,
             moves: Vec::new(),
+        }
+    }
+
+    /// An operation that reports overflow and the jump after it, if there is one instruction for both.
+    fn overflow_jump(&mut self, op: &Op, jump: Option<Op>) -> bool {
+        let (Op::BinOverflow { op, ty, dst, a, b, .. }, Some(Op::JumpIf { to, .. })) = (*op, jump) else {
+            return false;
+        };
+        if ![dst, a, b].into_iter().all(|register| self.is_near(register, 1)) {
+            return false;
+        }
+        match select::overflow_jump(op, ty, dst.0 as R, a.0 as R, b.0 as R, to) {
+            Some(inst) => {
+                self.emit(inst);
+                true
+            }
+            None => false,
         }
     }
 
     fn emit(&mut self, inst: Inst) {
         self.insts.push(inst);
         self.places.push(self.place);
+        self.scope_of.push(self.scope);
     }
 
     fn take_scratch(&mut self) -> R {
@@ -122,9 +161,7 @@ impl<'a> Translator<'a> {
         (self.consts.len() - 1) as u32
     }
 
-    fn op(&mut self, op: &Op, place: PlaceId) {
-        self.starts.push(self.insts.len() as u32);
-        self.place = place;
+    fn op(&mut self, op: &Op) {
         self.scratch = SCRATCH;
         match *op {
             Op::Imm { dst, value } => {
@@ -148,7 +185,7 @@ impl<'a> Translator<'a> {
             }
             Op::Return => self.emit(Inst::Return),
             Op::Resume => self.emit(Inst::Resume),
-            Op::Unreachable { message } => self.emit(Inst::Unreachable { message }),
+            Op::Unreachable { kind, message } => self.emit(Inst::Unreachable { kind, message }),
             Op::Unsupported { message } => self.emit(Inst::Unsupported { message }),
             Op::Call { .. } | Op::CallPtr { .. } | Op::CatchUnwind { .. } | Op::Builtin { .. } => self.call(op),
             Op::AtomicLoad { .. }
@@ -506,12 +543,12 @@ impl<'a> Translator<'a> {
     }
 
     fn site(&mut self, callee: Callee, args: crate::program::List, dst: Reg, unwind: Unwind) -> u32 {
-        let args = self.function.list(args).iter().map(|register| physical(*register) as u16).collect();
+        let args = self.body.list(args).iter().map(|register| physical(*register) as u16).collect();
         self.sites.push(Site { callee, args, dst: dst.0, unwind });
         (self.sites.len() - 1) as u32
     }
 
-    fn finish(mut self, func: FuncId) -> Code {
+    fn finish(mut self, program: &Program, func: FuncId) -> Code {
         let starts = &self.starts;
         let target = |pc: u32| starts.get(pc as usize).copied().unwrap_or(u32::MAX);
         for inst in &mut self.insts {
@@ -524,30 +561,33 @@ impl<'a> Translator<'a> {
                 site.unwind = Unwind::cleanup(target(pc));
             }
         }
-        let mut switches = self.function.switches.clone();
+        let mut switches = self.body.switches.clone();
         for table in &mut switches {
             table.otherwise = target(table.otherwise);
             table.cases.iter_mut().for_each(|(_, pc)| *pc = target(*pc));
         }
         let function = self.function;
-        let scratch = if function.registers > NEAR_REGISTERS { WINDOW as u32 - u32::from(NEAR_REGISTERS) } else { 0 };
+        let registers = self.body.registers;
+        let scratch = if registers > NEAR_REGISTERS { WINDOW as u32 - u32::from(NEAR_REGISTERS) } else { 0 };
         Code {
             func,
             insts: self.insts.into(),
             places: self.places.into(),
+            scope_of: self.scope_of.into(),
+            scopes: self.body.scopes.clone(),
             consts: self.consts,
             sites: self.sites,
             cas_sites: self.cas_sites,
             switches,
-            ranges: function.ranges.clone(),
-            registers: u32::from(function.registers) + scratch,
+            ranges: self.body.ranges.clone(),
+            registers: u32::from(registers) + scratch,
             params: function.params,
             results: function.results,
             shadow: initial_shadow(function),
-            user: function.origin == crate::program::Origin::User,
+            user: self.body.scopes.iter().any(|scope| program.function(scope.func).origin == Origin::User),
             quiet: match (function.quiet, function.origin) {
                 (true, _) => Quiet::Yes,
-                (false, crate::program::Origin::Std) => Quiet::Inherited,
+                (false, Origin::Std) => Quiet::Inherited,
                 (false, _) => Quiet::No,
             },
         }

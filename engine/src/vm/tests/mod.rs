@@ -2,3 +2,13 @@
 
 mod asm;
 mod basics;
+mod blocks;
+mod builtins;
+mod compute;
+mod errors;
+mod floats;
+mod integers;
+mod snapshots;
+mod threads;
+mod unwinding;
+mod wide;

@@ -32,13 +32,13 @@ fn abort_cannot_be_caught() {
 fn panic_while_unwinding() {
     let _bomb = Bomb;
     panic!("the first");
-}
+} // ERROR: abort
 
 struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        panic!("the second"); // ERROR: abort
+        panic!("the second");
     }
 }
 
@@ -47,10 +47,9 @@ fn panic_through_a_foreign_frame() {
     let _ = catch_unwind(|| callback(3));
 }
 
-// ERROR: abort
 extern "C" fn callback(n: u32) {
     if n > 2 {
-        panic!("cannot leave a C function");
+        panic!("cannot leave a C function"); // ERROR: abort
     }
 }
 

@@ -73,10 +73,10 @@ fn local_of_an_inner_scope() {
 fn local_of_an_earlier_iteration() {
     let mut previous: Option<*const u32> = None;
     for i in 0..3 {
-        let local = i;
         if let Some(pointer) = previous {
             println!("{}", unsafe { *pointer }); // ERROR: use-after-free
         }
+        let local = i;
         previous = Some(black_box(&raw const local));
     }
 }

@@ -9,6 +9,7 @@
 
 mod algorithms;
 mod cells;
+mod checksums;
 mod closures;
 mod collections;
 mod constants;
@@ -18,6 +19,7 @@ mod failures;
 mod floats;
 mod formatting;
 mod futures;
+mod generics;
 mod integers;
 mod interpreters;
 mod iterators;
@@ -25,6 +27,7 @@ mod layouts;
 mod locations;
 mod memory;
 mod panics;
+mod patterns;
 mod recursion;
 mod slices;
 mod statics;

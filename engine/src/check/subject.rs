@@ -1,0 +1,322 @@
+//! A lowered test as a program to explore.
+
+use std::sync::Arc;
+
+use crate::explore::{Answer, Ending, Failure as Found, Program};
+use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
+use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
+use crate::verdict::ErrorKind;
+use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm};
+
+use super::locations::{Atomic, Locations};
+
+/// A test to be explored.
+pub struct Subject {
+    image: Arc<Image>,
+    entry: FuncId,
+    options: Arc<RunOptions>,
+    locations: Locations,
+    /// The memory whose accesses are tracked.
+    tracked: Arc<Tracked>,
+}
+
+/// What ends an exploration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Issue {
+    Failure(Arc<Failure>),
+    /// Memory turned out to be shared that was not tracked.
+    Shared(Site),
+}
+
+impl Issue {
+    /// The memory that turned out to be shared.
+    pub fn shared(&self) -> Option<Site> {
+        match self {
+            Issue::Shared(site) => Some(*site),
+            Issue::Failure(_) => None,
+        }
+    }
+}
+
+/// The state of a test that runs.
+#[derive(Clone)]
+pub struct State {
+    vm: Vm,
+    /// What went wrong.
+    issue: Option<Issue>,
+}
+
+impl State {
+    /// Something went wrong, or was learned.
+    fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
+        self.issue = Some(match self.vm.learned() {
+            Some(site) => Issue::Shared(site),
+            None => Issue::Failure(Arc::from(failure)),
+        });
+        graph::Action::Fail
+    }
+}
+
+impl Subject {
+    pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
+        Subject {
+            image: Arc::clone(image),
+            entry,
+            options: Arc::new(options.clone()),
+            locations: Locations::default(),
+            tracked: Arc::new(tracked),
+        }
+    }
+
+    /// Runs a thread to its next visible action.
+    fn run(&self, state: &mut State, thread: ThreadId) -> graph::Action {
+        let id = vm_thread(thread);
+        let action = match self.next_action(&mut state.vm, id) {
+            Ok(action) => action,
+            Err(failure) => state.fail(failure),
+        };
+        state.vm.share();
+        action
+    }
+
+    fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
+        loop {
+            let action = match vm.pending(id) {
+                Some(postponed) => postponed,
+                None => match vm.run_thread(id)? {
+                    Stop::Action(action) => action,
+                    Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
+                },
+            };
+            vm.check_access(id)?;
+            match action {
+                Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
+                action => return self.translate(vm, id, action),
+            }
+        }
+    }
+
+    /// The action as the explorer knows it.
+    fn translate(&self, vm: &Vm, id: vm::ThreadId, action: Action) -> Result<graph::Action, Box<Failure>> {
+        Ok(match action {
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: self.loc(vm, id, address, width)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => graph::Action::Store {
+                loc: self.loc(vm, id, address, width)?,
+                order: order(ordering),
+                value: value as Value,
+            },
+            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
+                loc: self.loc(vm, id, address, width)?,
+                order: order(ordering),
+                op: rmw_op(op),
+                width: graph_width(width),
+                operand: operand as Value,
+            },
+            Action::Cas { address, width, success, failure, expected, new, .. } => graph::Action::Cas {
+                loc: self.loc(vm, id, address, width)?,
+                order: order(success),
+                failure: order(failure),
+                expected: expected as Value,
+                new: new as Value,
+            },
+            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
+            Action::Spawn => graph::Action::Spawn,
+            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
+            Action::Choose { n } => match u32::try_from(n) {
+                Ok(n) if n > 0 => graph::Action::Choose(n),
+                _ => return Err(vm.unsupported(id, "a choice among none, or among more than 2^32")),
+            },
+            Action::Assume { .. } => graph::Action::Block,
+            Action::End => graph::Action::End,
+            Action::FutexWait { .. } | Action::FutexWake { .. } => {
+                return Err(vm.unsupported(id, "waiting on a futex while it is explored"));
+            }
+            Action::PlainLoad { address, len } => {
+                graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
+            }
+            Action::PlainStore { address, len, value } => {
+                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+            }
+            Action::Yield => graph::Action::Block,
+        })
+    }
+
+    fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
+        match AtomicWidth::from_bytes(u64::from(len)) {
+            Some(width) => self.loc(vm, id, address, width),
+            None => Err(vm.unsupported(id, "an atomic of this size")),
+        }
+    }
+
+    fn loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, width: AtomicWidth) -> Result<Loc, Box<Failure>> {
+        if width == AtomicWidth::W128 {
+            return Err(vm.unsupported(id, "a 128-bit atomic"));
+        }
+        let atomic = Atomic { address, width };
+        let loc = self.locations.number(atomic);
+        if self.locations.atomic(loc) != atomic {
+            return Err(vm.unsupported(id, "atomic accesses of different sizes to the same place"));
+        }
+        Ok(loc)
+    }
+
+    /// The failure that the explorer found.
+    pub fn issue(&self, found: Found<Issue>) -> Issue {
+        let (kind, message) = match found {
+            Found::Program(issue) => return issue,
+            Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
+            Found::Nondeterminism(thread) => (
+                FailureKind::Unsupported,
+                format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),
+            ),
+        };
+        let thread = vm::ThreadId::MAIN;
+        let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
+        Issue::Failure(Arc::new(failure))
+    }
+
+    /// All threads that are left wait for ever.
+    fn deadlock(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+        let waiting: Vec<ThreadId> =
+            graph.threads().filter(|(_, thread)| !thread.is_finished()).map(|(id, _)| id).collect();
+        let mut failure = Failure {
+            kind: ErrorKind::Deadlock.into(),
+            message: "all threads wait for each other".to_owned(),
+            location: None,
+            stack: Vec::new(),
+            thread: vm::ThreadId::MAIN,
+            notes: Vec::new(),
+        };
+        for id in waiting {
+            let id = vm_thread(id);
+            let stack = state.vm.stack_trace(id);
+            let location = vm::innermost(&stack);
+            let doing = state.vm.pending(id).map_or("waiting", |action| action.describe());
+            if failure.location.is_none() {
+                failure.location = location.clone();
+                failure.thread = id;
+                failure.stack = stack;
+            }
+            failure.notes.push(Note { message: format!("{id} is {doing}"), location, thread: Some(id) });
+        }
+        Arc::new(failure)
+    }
+}
+
+impl Program for Subject {
+    type State = State;
+    type Error = Issue;
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn initial(&self) -> State {
+        match Vm::new(&self.image, self.entry, &self.options) {
+            Ok(mut vm) => {
+                vm.track(&self.tracked);
+                State { vm, issue: None }
+            }
+            Err(failure) => {
+                let issue = Some(Issue::Failure(Arc::from(failure)));
+                State { vm: Vm::empty(&self.image, &self.options), issue }
+            }
+        }
+    }
+
+    fn start(&self, state: &mut State, thread: ThreadId, clock: &View) -> graph::Action {
+        if state.issue.is_some() {
+            return graph::Action::Fail;
+        }
+        state.vm.set_clock(clock, 0);
+        self.run(state, thread)
+    }
+
+    fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
+        let id = vm_thread(thread);
+        let value = u128::from(answer.value);
+        let answered = match state.vm.pending(id) {
+            Some(Action::Cas { expected, .. }) => vm::Answer::Cas { old: value, success: value == expected },
+            Some(_) => vm::Answer::Value(value),
+            None => vm::Answer::Done,
+        };
+        let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
+        // The access itself is the latest event; what follows comes after it.
+        state.vm.set_clock(answer.clock, events.saturating_sub(1));
+        let result = state.vm.record(id, answered).and_then(|()| {
+            state.vm.set_clock(answer.clock, events);
+            state.vm.answer(id, answered)
+        });
+        match result {
+            Ok(()) => self.run(state, thread),
+            Err(failure) => state.fail(failure),
+        }
+    }
+
+    fn initial_value(&self, state: &State, loc: Loc) -> Value {
+        let Atomic { address, width } = self.locations.atomic(loc);
+        state.vm.peek(address, width.bytes() as usize)
+    }
+
+    fn error(&self, state: &State, thread: ThreadId) -> Issue {
+        match &state.issue {
+            Some(issue) => issue.clone(),
+            None => self.issue(Found::Nondeterminism(thread)),
+        }
+    }
+
+    fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
+        match ending {
+            Ending::Complete if self.options.check_leaks => match state.vm.leaks() {
+                Some(failure) => Err(Issue::Failure(Arc::from(failure))),
+                None => Ok(()),
+            },
+            Ending::Complete => Ok(()),
+            Ending::Blocked => {
+                let assumption = graph.threads().any(|(_, thread)| thread.pending == graph::Action::Block);
+                if assumption { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
+            }
+        }
+    }
+}
+
+fn vm_thread(thread: ThreadId) -> vm::ThreadId {
+    vm::ThreadId(thread.index() as u16)
+}
+
+fn order(ordering: Ordering) -> MemOrder {
+    match ordering {
+        Ordering::Relaxed => MemOrder::Relaxed,
+        Ordering::Release => MemOrder::Release,
+        Ordering::Acquire => MemOrder::Acquire,
+        Ordering::AcqRel => MemOrder::AcqRel,
+        Ordering::SeqCst => MemOrder::SeqCst,
+    }
+}
+
+fn rmw_op(op: RmwOp) -> graph::RmwOp {
+    match op {
+        RmwOp::Xchg => graph::RmwOp::Xchg,
+        RmwOp::Add => graph::RmwOp::Add,
+        RmwOp::Sub => graph::RmwOp::Sub,
+        RmwOp::And => graph::RmwOp::And,
+        RmwOp::Nand => graph::RmwOp::Nand,
+        RmwOp::Or => graph::RmwOp::Or,
+        RmwOp::Xor => graph::RmwOp::Xor,
+        RmwOp::Max => graph::RmwOp::Max,
+        RmwOp::Min => graph::RmwOp::Min,
+        RmwOp::UMax => graph::RmwOp::UMax,
+        RmwOp::UMin => graph::RmwOp::UMin,
+    }
+}
+
+fn graph_width(width: AtomicWidth) -> graph::Width {
+    match width {
+        AtomicWidth::W8 => graph::Width::W8,
+        AtomicWidth::W16 => graph::Width::W16,
+        AtomicWidth::W32 => graph::Width::W32,
+        AtomicWidth::W64 | AtomicWidth::W128 => graph::Width::W64,
+    }
+}
