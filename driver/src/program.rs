@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
-use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program};
+use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program, Quiet};
 use rustc_hir::def_id::{CrateNum, DefId, LOCAL_CRATE};
 use rustc_middle::mir::interpret::AllocId;
 use rustc_middle::ty::layout::LayoutCx;
@@ -191,7 +191,7 @@ fn placeholder() -> Function {
     Function {
         name: String::new(),
         origin: Origin::Std,
-        quiet: false,
+        quiet: Quiet::Inherited,
         registers: 0,
         params: 0,
         results: 0,

@@ -6,8 +6,8 @@
 //! [`NEAR_REGISTERS`] are moved in and out around their uses ([`Inst::FarGet`], [`Inst::FarSet`]).
 
 use crate::program::{
-    AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, RmwOp,
-    SwitchTable, UnOp, Unwind, ValidRange, Width,
+    AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, Quiet,
+    RmwOp, SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
 use crate::verdict::ErrorKind;
 
@@ -249,15 +249,6 @@ pub struct CasSite {
     pub ptr: R,
     pub expected: R,
     pub new: R,
-}
-
-/// Whether the atomics of a function are the bookkeeping of the standard library, and so no visible actions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quiet {
-    Yes,
-    No,
-    /// As in the caller.
-    Inherited,
 }
 
 /// A function as it runs.

@@ -4,7 +4,7 @@
 //! Its registers lie behind those of the caller. Reports do not change: every operation knows the functions that it comes
 //! from ([`Scope`]).
 
-use crate::program::{FuncId, Function, Op, Origin, Program, Reg, Unwind};
+use crate::program::{FuncId, Function, Op, Origin, Program, Quiet, Reg, Unwind};
 use crate::vm::code::{NEAR_REGISTERS, Scope};
 
 use super::body::{Body, Line, falls_through, list_mut};
@@ -109,9 +109,7 @@ fn is_small(function: &Function) -> bool {
 
 /// Whether what a function does, and what it calls, is tracked in the same way when it is inlined.
 fn is_as_quiet(callee: &Function, caller: &Function) -> bool {
-    let inherits = callee.origin == Origin::Std && !callee.quiet;
-    let class = |function: &Function| (function.quiet, function.origin == Origin::Std);
-    inherits || class(callee) == class(caller) || callee.code.iter().all(is_local)
+    callee.quiet == Quiet::Inherited || callee.quiet == caller.quiet || callee.code.iter().all(is_local)
 }
 
 /// Whether an operation concerns registers alone.

@@ -1,7 +1,7 @@
 //! One function, instruction by instruction.
 
 use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, Unwind};
-use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, Quiet, R, SCRATCH, Site, WINDOW, physical};
+use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, Site, WINDOW, physical};
 use crate::vm::memory::LIVE;
 use crate::vm::wide;
 
@@ -585,11 +585,7 @@ impl<'a> Translator<'a> {
             results: function.results,
             shadow: initial_shadow(function),
             user: function.origin == Origin::User,
-            quiet: match (function.quiet, function.origin) {
-                (true, _) => Quiet::Yes,
-                (false, Origin::Std) => Quiet::Inherited,
-                (false, _) => Quiet::No,
-            },
+            quiet: function.quiet,
         }
     }
 }
