@@ -2,9 +2,11 @@
 
 mod programs;
 
-use dpor_engine::explore::{Config, Failure, Progress, Report, explore, explore_with};
+use dpor_engine::explore::{
+    Answer, Config, Ending, Failure, Observer, Program, Progress, Report, explore, explore_with,
+};
 use dpor_engine::graph::{Action, Graph, Loc, MemOrder, RmwOp, ThreadId, Value, View};
-use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError};
+use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError, LitmusState};
 use dpor_engine::model::MemoryModel;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -229,11 +231,27 @@ fn progress_is_reported_while_exploring() {
     assert!(progress.estimate().mean() > 0.0);
 }
 
+/// A panic in one worker ends the others too, and goes on.
+#[test]
+fn a_panic_does_not_hang() {
+    struct Panics(std::sync::atomic::AtomicUsize);
+
+    impl Observer<Litmus> for &Panics {
+        fn full(&mut self, _: &Graph, _: &LitmusState, _: Ending) {
+            assert!(self.0.fetch_add(1, Ordering::Relaxed) < 5_000, "enough");
+        }
+    }
+
+    for workers in WORKERS {
+        let panics = Panics(std::sync::atomic::AtomicUsize::new(0));
+        let run = || explore_with(&programs::ainc(8), &config(workers), None, || &panics).0.stats;
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err(), "{workers} workers");
+    }
+}
+
 /// A program that is not what it was when it is run again is an internal error, never ignored.
 #[test]
 fn nondeterminism_is_detected() {
-    use dpor_engine::explore::{Answer, Ending, Program};
-
     struct Fickle(AtomicBool);
 
     impl Program for Fickle {
