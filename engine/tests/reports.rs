@@ -2,9 +2,11 @@
 
 mod programs;
 
-use dpor_engine::explore::{Config, Failure, Progress, Report, explore, explore_with};
-use dpor_engine::graph::{Action, Graph, Loc, MemOrder, ThreadId, Value, View};
-use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError};
+use dpor_engine::explore::{
+    Answer, Config, Ending, Failure, Observer, Program, Progress, Report, explore, explore_with,
+};
+use dpor_engine::graph::{Action, Graph, Loc, MemOrder, RmwOp, ThreadId, Value, View};
+use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError, LitmusState};
 use dpor_engine::model::MemoryModel;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -81,12 +83,53 @@ fn going_on_finds_every_distinct_error() {
     }
 }
 
+/// Threads that several threads spawn have ids that do not depend on who explores.
+#[test]
+fn threads_are_called_the_same_for_any_number_of_workers() {
+    // Three threads update a location and spawn a thread that does so too.
+    let update = |fails_at: Option<u64>| {
+        let mut code = Code::new();
+        let r = code.rmw(RmwOp::Add, Loc::new(0), 1, MemOrder::AcqRel);
+        if let Some(value) = fails_at {
+            let fine = code.bin(BinOp::Ne, r, value);
+            code.assert(fine);
+        }
+        code
+    };
+    let program = |fails_at| {
+        let spawner = |i: usize| {
+            let mut code = update(None);
+            let child = code.spawn(3 + i);
+            code.join(child);
+            code
+        };
+        let codes = (0..3).map(spawner).chain((0..3).map(|_| update(fails_at))).collect();
+        Litmus::with_spawned(codes, 3, vec![])
+    };
+    // Six updates, of which three pairs are ordered: 6! / 2³.
+    for model in MemoryModel::ALL {
+        assert_eq!(explore(&program(None), &Config::new(model)).stats.executions, 90, "{model}");
+    }
+    let keep_going = |workers| Config { keep_going: true, ..config(workers) };
+    let reference = explore(&program(Some(4)), &keep_going(1));
+    let failures =
+        |r: &Report<LitmusError>| r.errors.iter().map(|e| (e.failure.clone(), e.path.clone())).collect::<Vec<_>>();
+    assert!(failures(&reference).len() >= 2, "{:?}", failures(&reference));
+    for workers in WORKERS.repeat(20) {
+        assert_eq!(
+            failures(&explore(&program(Some(4)), &keep_going(workers))),
+            failures(&reference),
+            "{workers} workers"
+        );
+    }
+}
+
 /// A later thread that races is found, whoever explores: the least race is reported.
 #[test]
 fn the_same_race_for_any_number_of_workers() {
     let thread = |i: usize| {
         let mut code = Code::new();
-        let r = code.rmw(dpor_engine::graph::RmwOp::Add, Loc::new(0), 1, MemOrder::AcqRel);
+        let r = code.rmw(RmwOp::Add, Loc::new(0), 1, MemOrder::AcqRel);
         let wrong = code.bin(BinOp::Eq, r, 3);
         let skip = code.unless(wrong);
         code.store(Loc::new(1), i as u64, MemOrder::NotAtomic);
@@ -188,11 +231,27 @@ fn progress_is_reported_while_exploring() {
     assert!(progress.estimate().mean() > 0.0);
 }
 
+/// A panic in one worker ends the others too, and goes on.
+#[test]
+fn a_panic_does_not_hang() {
+    struct Panics(std::sync::atomic::AtomicUsize);
+
+    impl Observer<Litmus> for &Panics {
+        fn full(&mut self, _: &Graph, _: &LitmusState, _: Ending) {
+            assert!(self.0.fetch_add(1, Ordering::Relaxed) < 5_000, "enough");
+        }
+    }
+
+    for workers in WORKERS {
+        let panics = Panics(std::sync::atomic::AtomicUsize::new(0));
+        let run = || explore_with(&programs::ainc(8), &config(workers), None, || &panics).0.stats;
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err(), "{workers} workers");
+    }
+}
+
 /// A program that is not what it was when it is run again is an internal error, never ignored.
 #[test]
 fn nondeterminism_is_detected() {
-    use dpor_engine::explore::{Answer, Ending, Program};
-
     struct Fickle(AtomicBool);
 
     impl Program for Fickle {

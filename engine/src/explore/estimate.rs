@@ -106,7 +106,7 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
             Some(thread) => visitor.decide(thread),
             None => visitor.decide_full(),
         }
-        let slot = visitor.snapshots.push(&visitor.state);
+        let slot = visitor.save();
         self.pick(next.unwrap_or(ThreadId::new(0)), start, slot, leaves)
     }
 

@@ -59,6 +59,11 @@ pub trait Program: Sync {
         Ok(())
     }
 
+    /// Makes copies of the state cheap, for states that can: called before each copy is made.
+    fn share(&self, state: &mut Self::State) {
+        let _ = state;
+    }
+
     /// Roughly how many bytes a state takes.
     fn state_bytes(&self, state: &Self::State) -> usize {
         std::mem::size_of_val(state)

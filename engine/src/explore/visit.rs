@@ -84,6 +84,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new() }
     }
 
+    /// Saves the state of the program and says where.
+    pub fn save(&mut self) -> usize {
+        self.program.share(&mut self.state);
+        self.snapshots.push(&self.state)
+    }
+
     pub fn graph(&self) -> &Graph {
         &self.graphs[self.level]
     }
@@ -102,7 +108,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         }
         match item.first {
             Some((thread, choice)) => {
-                let slot = self.snapshots.push(&self.state);
+                let slot = self.save();
                 self.apply(thread, choice, slot)
             }
             None => self.check_pending(),
@@ -118,12 +124,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         self.decide(thread);
         let choice = self.choices[start];
         let slot = if self.choices.len() - start > 1 {
-            let slot = self.snapshots.push(&self.state);
+            let slot = self.save();
             self.push_frame(thread, start, slot);
             slot
         } else {
             self.choices.truncate(start);
-            if matches!(choice, Choice::Read(_)) { self.snapshots.push(&self.state) } else { usize::MAX }
+            if matches!(choice, Choice::Read(_)) { self.save() } else { usize::MAX }
         };
         self.apply(thread, choice, slot)
     }
@@ -136,7 +142,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let start = self.choices.len();
         self.decide_full();
         if self.choices.len() - start > 1 {
-            let slot = self.snapshots.push(&self.state);
+            let slot = self.save();
             self.push_frame(ThreadId::new(0), start, slot);
         } else {
             self.choices.truncate(start);
@@ -259,7 +265,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         self.choices.push(Choice::Stay);
         self.decide_revisits_by_last();
         if self.choices.len() - start > 1 {
-            let slot = self.snapshots.push(&self.state);
+            let slot = self.save();
             let thread = self.graph().event(self.graph().last()).thread;
             self.push_frame(thread, start, slot);
         } else {

@@ -68,6 +68,8 @@ struct Shared<'a, P: Program> {
     wake: Condvar,
     /// A limit was reached.
     limit: AtomicBool,
+    /// A worker has panicked: the others stop, and the panic goes on when they have.
+    panicked: AtomicBool,
     /// Full executions, counted only where there is a limit.
     executions: AtomicU64,
     has_error: AtomicBool,
@@ -92,6 +94,7 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         sleep: Mutex::new(()),
         wake: Condvar::new(),
         limit: AtomicBool::new(false),
+        panicked: AtomicBool::new(false),
         executions: AtomicU64::new(0),
         has_error: AtomicBool::new(false),
         least_error: Mutex::new(None),
@@ -139,7 +142,7 @@ impl<P: Program> Shared<'_, P> {
             if let Some(item) = self.steal() {
                 return Some(item);
             }
-            if self.open.load(Ordering::SeqCst) == 0 {
+            if self.open.load(Ordering::SeqCst) == 0 || self.panicked.load(Ordering::SeqCst) {
                 return None;
             }
             guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
@@ -198,8 +201,22 @@ impl<P: Program> Shared<'_, P> {
     /// Whether a piece of the tree need not be explored any further.
     fn is_void(&self, root: &Path) -> bool {
         self.limit.load(Ordering::Relaxed)
+            || self.panicked.load(Ordering::Relaxed)
             || (self.has_error.load(Ordering::Acquire)
                 && lock(&self.least_error).as_ref().is_some_and(|least| root > least))
+    }
+}
+
+/// Tells the other workers when this one panics, so that they do not wait for it.
+struct Alarm<'a, P: Program>(&'a Shared<'a, P>);
+
+impl<P: Program> Drop for Alarm<'_, P> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.panicked.store(true, Ordering::SeqCst);
+            let _guard = lock(&self.0.sleep);
+            self.0.wake.notify_all();
+        }
     }
 }
 
@@ -230,6 +247,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     }
 
     fn work(mut self) -> O {
+        let _alarm = Alarm(self.shared);
         while let Some(item) = self.shared.take() {
             let path = item.path.clone();
             self.visitor.stats = Stats::default();

@@ -212,13 +212,14 @@ impl Graph {
     pub(crate) fn truncate(&mut self, len: usize) {
         while self.events.len() > len.max(1) {
             let Some(event) = self.events.pop() else { return };
-            self.unlink(&event);
-            self.unlink_elsewhere(&event, EventId::new(self.events.len()));
+            let id = EventId::new(self.events.len());
+            self.unlink(&event, id);
+            self.unlink_elsewhere(&event, id);
         }
         self.views.truncate(self.events.len() * VIEWS * self.stride);
     }
 
-    fn unlink(&mut self, event: &Event) {
+    fn unlink(&mut self, event: &Event, id: EventId) {
         if event.order.is_sc() {
             self.sc.pop();
         }
@@ -233,14 +234,14 @@ impl Graph {
         } else if let Action::Fence { order } = event.action {
             self.sc_fences -= u32::from(order.is_sc());
         }
-        self.unlink_thread(event);
+        self.unlink_thread(event, id);
     }
 
     /// Gives the thread of the latest event its action back.
-    pub(super) fn unlink_thread(&mut self, event: &Event) {
+    pub(super) fn unlink_thread(&mut self, event: &Event, id: EventId) {
         match event.action {
             Action::Join(target) => self.set_joined(target, EventId::NONE),
-            Action::Spawn => self.end_thread(event.thread, ThreadId::new(event.answer as usize)),
+            Action::Spawn => self.end_thread(event.thread, ThreadId::new(event.answer as usize), id),
             _ => {}
         }
         let slot = &mut self.threads[event.thread.index()];

@@ -37,8 +37,9 @@ impl Graph {
         self.threads.extend_from_slice(&whole.threads);
         self.preference.clear();
         self.preference.extend_from_slice(&whole.preference);
-        for event in whole.events[len..].iter().rev() {
-            self.unlink_thread(event);
+        self.keep_thread_ids();
+        for (index, event) in whole.events.iter().enumerate().skip(len).rev() {
+            self.unlink_thread(event, EventId::new(index));
         }
         for event in &mut self.events {
             if event.elsewhere_after.is_some() && event.elsewhere_after.index() >= len {

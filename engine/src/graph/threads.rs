@@ -1,7 +1,9 @@
 //! The threads of a graph: what each will do next, where its chain of events ends, and who started it.
 //!
-//! A thread is identified by its parent and by how many threads the parent spawned before it, so that the same thread
-//! has the same [`ThreadId`] in every graph that comes out of an exploration, however the spawns were interleaved.
+//! A thread is identified by its parent and by how many threads the parent spawned before it. Its [`ThreadId`] is given out
+//! when it is first spawned on the way to a graph, and stays the same from there on, also where a revisit deletes the
+//! spawn and it comes back. Which ids there are is a function of the place in the exploration tree: it does not depend on
+//! what was explored before, or by whom.
 
 use super::action::Action;
 use super::ids::{EventId, ThreadId};
@@ -25,6 +27,8 @@ pub struct Thread {
     parent: Option<ThreadId>,
     rank: u32,
     spawned: u32,
+    /// The spawn for which the id was given out, if taking that away takes the id back.
+    created_by: EventId,
 }
 
 impl Thread {
@@ -39,6 +43,7 @@ impl Thread {
             parent: None,
             rank: rank as u32,
             spawned: 0,
+            created_by: EventId::NONE,
         }
     }
 
@@ -94,7 +99,7 @@ impl Graph {
         let rank = self.threads[parent.index()].spawned;
         self.threads[parent.index()].spawned += 1;
         let known = self.threads.iter().position(|t| t.parent == Some(parent) && t.rank == rank);
-        let id = known.map_or_else(|| self.add_thread(parent, rank), ThreadId::new);
+        let id = known.map_or_else(|| self.add_thread(parent, rank, spawn), ThreadId::new);
         let thread = &mut self.threads[id.index()];
         thread.alive = true;
         thread.spawn = spawn;
@@ -106,30 +111,41 @@ impl Graph {
         id
     }
 
-    /// Takes the latest spawn of `parent` back.
-    pub(super) fn end_thread(&mut self, parent: ThreadId, child: ThreadId) {
+    /// Takes the latest spawn of `parent` back, and the child's id with it if that was given out then.
+    pub(super) fn end_thread(&mut self, parent: ThreadId, child: ThreadId, spawn: EventId) {
         self.threads[parent.index()].spawned -= 1;
-        self.threads[child.index()].alive = false;
+        let thread = &mut self.threads[child.index()];
+        thread.alive = false;
+        if thread.created_by == spawn {
+            self.threads.truncate(child.index());
+            self.preference.retain(|&id| id < child);
+        }
+    }
+
+    /// Makes all ids stay, whatever is taken away.
+    pub(super) fn keep_thread_ids(&mut self) {
+        self.threads.iter_mut().for_each(|thread| thread.created_by = EventId::NONE);
     }
 
     pub(super) fn set_joined(&mut self, id: ThreadId, join: EventId) {
         self.threads[id.index()].join = join;
     }
 
-    fn add_thread(&mut self, parent: ThreadId, rank: u32) -> ThreadId {
+    fn add_thread(&mut self, parent: ThreadId, rank: u32, spawn: EventId) -> ThreadId {
         let id = ThreadId::new(self.threads.len());
-        self.threads.push(Thread::child(parent, rank));
+        self.threads.push(Thread { created_by: spawn, ..Thread::child(parent, rank) });
         if self.threads.len() > self.stride {
             self.widen((self.threads.len() + 1).next_multiple_of(4));
         }
-        let path = self.path(id);
-        let place = self.preference.partition_point(|&other| self.path(other) < path);
+        let path = self.thread_path(id);
+        let place = self.preference.partition_point(|&other| self.thread_path(other) < path);
         self.preference.insert(place, id);
         id
     }
 
-    /// The ranks of the thread and its ancestors, the oldest first: a thread comes before those it spawns.
-    fn path(&self, id: ThreadId) -> Vec<u32> {
+    /// What identifies a thread in every graph: the ranks of the thread and its ancestors among their siblings, the oldest
+    /// ancestor first. A thread comes before those it spawns.
+    pub fn thread_path(&self, id: ThreadId) -> Vec<u32> {
         let mut path = Vec::new();
         let mut next = Some(id);
         while let Some(id) = next {

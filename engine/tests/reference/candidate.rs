@@ -76,9 +76,10 @@ pub struct Candidate<'a> {
 }
 
 impl Skeleton {
-    /// The events of the traces, or none if the traces do not fit together.
-    pub fn new(traces: &[&Trace]) -> Option<Skeleton> {
-        if !fit(traces) {
+    /// The events of the traces, or none if the traces do not fit together; `spawned` says whether all threads but the
+    /// first are spawned.
+    pub fn new(traces: &[&Trace], spawned: bool) -> Option<Skeleton> {
+        if !fit(traces, spawned) {
             return None;
         }
         let mut events = Vec::new();
@@ -290,28 +291,19 @@ fn answer(step: &Step) -> u64 {
     }
 }
 
-/// Whether threads exist just if they were spawned, and are joined just if they have ended.
-fn fit(traces: &[&Trace]) -> bool {
+/// Whether threads exist just if they were spawned, where they are, and are joined just if they have ended.
+fn fit(traces: &[&Trace], spawned: bool) -> bool {
     let has = |step: Step| traces.iter().any(|t| t.steps.contains(&step));
     traces.iter().enumerate().all(|(thread, trace)| {
         let id = thread as u8;
+        let exists = thread == 0 || !spawned || has(Step::Spawn { thread: id });
         let waited_for = traces.iter().any(|t| t.end == End::Join { thread: id });
         match trace.end {
-            End::Absent => !has(Step::Spawn { thread: id }),
-            End::Finished => (thread == 0 || spawned_or_static(traces, id)) && !waited_for,
-            _ => (thread == 0 || spawned_or_static(traces, id)) && !has(Step::Join { thread: id }),
+            End::Absent => !exists,
+            End::Finished => exists && !waited_for,
+            _ => exists && !has(Step::Join { thread: id }),
         }
     })
-}
-
-/// Whether the thread is spawned, in programs in which threads are.
-fn spawned_or_static(traces: &[&Trace], thread: u8) -> bool {
-    traces.iter().any(|t| t.steps.contains(&Step::Spawn { thread })) || !SPAWNS.with(std::cell::Cell::get)
-}
-
-thread_local! {
-    /// Whether the program at hand spawns its threads.
-    pub static SPAWNS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 fn permute(prefix: &mut Vec<usize>, rest: &[usize], found: &mut impl FnMut(&[usize])) {

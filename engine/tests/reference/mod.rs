@@ -11,7 +11,7 @@ pub mod relation;
 pub mod traces;
 
 use axioms::{Model, has_race, is_consistent};
-use candidate::{Key, SPAWNS, Skeleton};
+use candidate::{Key, Skeleton};
 use program::Prog;
 use std::collections::BTreeSet;
 use traces::{Step, Trace, all_traces};
@@ -28,13 +28,12 @@ pub struct Expected {
 
 /// The consistent executions of a program under each of the models; none if there are too many to enumerate.
 pub fn enumerate(prog: &Prog, models: &[Model]) -> Option<Vec<Expected>> {
-    SPAWNS.with(|s| s.set(prog.spawned));
     let traces = all_traces(prog, LIMIT)?;
     let mut expected = vec![Expected::default(); models.len()];
     let mut pick = vec![0; traces.len()];
     loop {
         let chosen: Vec<&Trace> = traces.iter().zip(&pick).map(|(t, &p)| &t[p]).collect();
-        if let Some(skeleton) = reads_are_written(&chosen).then(|| Skeleton::new(&chosen)).flatten() {
+        if let Some(skeleton) = reads_are_written(&chosen).then(|| Skeleton::new(&chosen, prog.spawned)).flatten() {
             skeleton.candidates(&mut |candidate, key| {
                 for (expected, &model) in expected.iter_mut().zip(models) {
                     if is_consistent(candidate, model) {
