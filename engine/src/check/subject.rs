@@ -121,6 +121,7 @@ impl Subject {
                 expected: expected as Value,
                 new: new as Value,
             },
+            Action::Lock { address } => graph::Action::Lock { loc: self.loc(vm, id, address, AtomicWidth::W32)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),

@@ -130,6 +130,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
     fn full(&mut self) -> Step<P::Error> {
+        if !self.graph().threads().any(|(_, t)| matches!(t.pending, Action::Lock { .. })) {
+            return self.finish();
+        }
         let start = self.choices.len();
         self.decide_full();
         if self.choices.len() - start > 1 {

@@ -19,21 +19,25 @@ pub enum MemOrder {
 
 impl MemOrder {
     /// At least acquire.
+    #[inline]
     pub fn is_acquire(self) -> bool {
         matches!(self, MemOrder::Acquire | MemOrder::AcqRel | MemOrder::SeqCst)
     }
 
     /// At least release.
+    #[inline]
     pub fn is_release(self) -> bool {
         matches!(self, MemOrder::Release | MemOrder::AcqRel | MemOrder::SeqCst)
     }
 
     /// Sequentially consistent.
+    #[inline]
     pub fn is_sc(self) -> bool {
         self == MemOrder::SeqCst
     }
 
     /// An atomic access.
+    #[inline]
     pub fn is_atomic(self) -> bool {
         self != MemOrder::NotAtomic
     }
@@ -77,6 +81,7 @@ impl Width {
 
 impl RmwOp {
     /// The value written, given the value read and the operand.
+    #[inline]
     pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
         let signed = |v| width.sign_extend(v);
         let result = match self {
@@ -134,6 +139,7 @@ pub const LOCKED: Value = 1;
 
 impl Action {
     /// The location accessed, if it is an access.
+    #[inline]
     pub fn loc(&self) -> Option<Loc> {
         match *self {
             Action::Load { loc, .. }
@@ -146,6 +152,7 @@ impl Action {
     }
 
     /// What a read-modify-write stores when it reads `old`: nothing where a compare-and-swap fails.
+    #[inline]
     pub fn update(&self, old: Value) -> Option<Value> {
         match *self {
             Action::Rmw { op, width, operand, .. } => Some(op.apply(width, old, operand)),
@@ -156,6 +163,7 @@ impl Action {
     }
 
     /// The ordering that the event has, `updates` saying whether a read-modify-write does write.
+    #[inline]
     pub fn order(&self, updates: bool) -> MemOrder {
         match *self {
             Action::Load { order, .. }
@@ -175,6 +183,7 @@ impl Action {
     }
 
     /// Whether it is a read-modify-write instruction (that need not write: a compare-and-swap may fail).
+    #[inline]
     pub fn is_rmw(&self) -> bool {
         matches!(self, Action::Rmw { .. } | Action::Cas { .. } | Action::Lock { .. })
     }

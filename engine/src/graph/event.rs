@@ -60,6 +60,7 @@ impl Snapshot {
     pub const NONE: Snapshot = Snapshot { slot: u32::MAX, events: 0 };
 
     /// Whether there is a saved state.
+    #[inline]
     pub fn is_some(self) -> bool {
         self.slot != u32::MAX
     }
@@ -91,26 +92,31 @@ impl Event {
     }
 
     /// Whether it accesses memory.
+    #[inline]
     pub fn is_access(&self) -> bool {
         self.is_read || self.is_write
     }
 
     /// Whether both are accesses of the same location.
+    #[inline]
     pub fn is_at_same_location(&self, other: &Event) -> bool {
         self.loc == other.loc && self.is_access() && other.is_access()
     }
 
     /// Whether it both reads and writes.
+    #[inline]
     pub fn is_update(&self) -> bool {
         self.is_read && self.is_write
     }
 
     /// Whether it is a fence of any kind.
+    #[inline]
     pub fn is_fence(&self) -> bool {
         matches!(self.action, Action::Fence { .. })
     }
 
     /// Whether it is a sequentially consistent fence.
+    #[inline]
     pub fn is_sc_fence(&self) -> bool {
         self.order.is_sc() && self.is_fence()
     }

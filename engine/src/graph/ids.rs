@@ -18,16 +18,19 @@ impl EventId {
     /// No event at all.
     pub const NONE: EventId = EventId(u32::MAX);
 
+    #[inline]
     pub(crate) fn new(index: usize) -> EventId {
         EventId(index as u32)
     }
 
     /// The position of the event in the insertion order.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Whether this names an event.
+    #[inline]
     pub fn is_some(self) -> bool {
         self != EventId::NONE
     }
@@ -39,11 +42,13 @@ pub struct ThreadId(u32);
 
 impl ThreadId {
     /// The thread with this number.
+    #[inline]
     pub fn new(index: usize) -> ThreadId {
         ThreadId(index as u32)
     }
 
     /// The number of the thread, for use as an index.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -61,11 +66,13 @@ pub struct Loc(u32);
 
 impl Loc {
     /// The location with this number.
+    #[inline]
     pub fn new(index: usize) -> Loc {
         Loc(index as u32)
     }
 
     /// The number of the location, for use as an index.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -43,11 +43,13 @@ pub struct Location {
 
 impl Location {
     /// Whether no event accesses it.
+    #[inline]
     pub fn is_untouched(&self) -> bool {
         self.co.len() <= 1 && self.reads.is_empty()
     }
 
     /// The last write in coherence order.
+    #[inline]
     pub fn co_max(&self) -> EventId {
         self.co.last().copied().unwrap_or(EventId::INIT)
     }
@@ -89,6 +91,7 @@ impl Graph {
     }
 
     /// The number of events, the initialising one included.
+    #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -99,15 +102,18 @@ impl Graph {
     }
 
     /// The latest event added.
+    #[inline]
     pub fn last(&self) -> EventId {
         EventId::new(self.events.len() - 1)
     }
 
     /// An event.
+    #[inline]
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id.index()]
     }
 
+    #[inline]
     pub(crate) fn event_mut(&mut self, id: EventId) -> &mut Event {
         &mut self.events[id.index()]
     }
@@ -123,11 +129,13 @@ impl Graph {
     }
 
     /// A location that was touched.
+    #[inline]
     pub fn location(&self, loc: Loc) -> &Location {
         &self.locations[loc.index()]
     }
 
     /// The value that a write wrote to `loc`.
+    #[inline]
     pub fn written(&self, write: EventId, loc: Loc) -> Value {
         if write == EventId::INIT { self.locations[loc.index()].init } else { self.event(write).written }
     }
@@ -139,47 +147,56 @@ impl Graph {
     }
 
     /// The position in coherence order of the write that a read reads from, or of a write itself.
+    #[inline]
     pub fn co_position(&self, id: EventId) -> u32 {
         let event = self.event(id);
         if event.is_write { event.co_pos } else { self.event(event.rf).co_pos }
     }
 
+    #[inline]
     fn view(&self, id: EventId, which: usize) -> &View {
         let start = (id.index() * VIEWS + which) * self.stride;
         &self.views[start..start + self.stride]
     }
 
     /// What the event causally depends on, itself included.
+    #[inline]
     pub fn porf(&self, id: EventId) -> &View {
         self.view(id, 0)
     }
 
     /// What happens before the event, itself included.
+    #[inline]
     pub fn hb(&self, id: EventId) -> &View {
         self.view(id, 1)
     }
 
     /// What an acquiring reader of this write synchronises with.
+    #[inline]
     pub fn rel(&self, id: EventId) -> &View {
         self.view(id, 2)
     }
 
     /// Whether `a` is `b` or causally before it.
+    #[inline]
     pub fn is_porf_before(&self, a: EventId, b: EventId) -> bool {
         a == EventId::INIT || contains(self.porf(b), self.event(a))
     }
 
     /// Whether `a` is `b` or happens before it.
+    #[inline]
     pub fn is_hb_before(&self, a: EventId, b: EventId) -> bool {
         a == EventId::INIT || contains(self.hb(b), self.event(a))
     }
 
     /// The sequentially consistent accesses and fences, in insertion order.
+    #[inline]
     pub fn sc_events(&self) -> &[EventId] {
         &self.sc
     }
 
     /// The latest sequentially consistent event of a thread up to one of its events.
+    #[inline]
     pub fn latest_sc(&self, last: EventId) -> EventId {
         if !last.is_some() {
             return EventId::NONE;
@@ -189,11 +206,13 @@ impl Graph {
     }
 
     /// The number of sequentially consistent fences.
+    #[inline]
     pub fn sc_fences(&self) -> u32 {
         self.sc_fences
     }
 
     /// Whether some access is not atomic.
+    #[inline]
     pub fn has_plain_accesses(&self) -> bool {
         self.plain_accesses > 0
     }

@@ -47,23 +47,27 @@ impl Thread {
     }
 
     /// The event that its next event comes right after: its latest one, or the one that spawned it.
+    #[inline]
     pub fn tip(&self) -> EventId {
         if self.last.is_some() { self.last } else { self.spawn }
     }
 
     /// Whether it has nothing more to do.
+    #[inline]
     pub fn is_finished(&self) -> bool {
-        self.pending == Action::End
+        matches!(self.pending, Action::End)
     }
 }
 
 impl Graph {
     /// The number of threads known, of which some may not exist (yet).
+    #[inline]
     pub fn thread_count(&self) -> usize {
         self.threads.len()
     }
 
     /// A thread.
+    #[inline]
     pub fn thread(&self, id: ThreadId) -> &Thread {
         &self.threads[id.index()]
     }
@@ -74,11 +78,13 @@ impl Graph {
     }
 
     /// Threads in the order in which they are preferred.
+    #[inline]
     pub(crate) fn preference(&self) -> &[ThreadId] {
         &self.preference
     }
 
     /// Sets what a thread will do next.
+    #[inline]
     pub(crate) fn set_pending(&mut self, id: ThreadId, action: Action) {
         self.threads[id.index()].pending = action;
     }

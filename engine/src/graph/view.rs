@@ -9,11 +9,13 @@ use super::event::Event;
 pub type View = [u32];
 
 /// Whether the view contains the event.
+#[inline]
 pub fn contains(view: &View, event: &Event) -> bool {
     view.get(event.thread.index()).is_some_and(|&count| count > event.index)
 }
 
 /// Adds all of `other` to `view`.
+#[inline]
 pub fn join(view: &mut View, other: &View) {
     for (mine, &theirs) in view.iter_mut().zip(other) {
         if *mine < theirs {

@@ -132,12 +132,11 @@ impl PscReach {
             return;
         }
         self.threads[thread.index()] = (self.search, elsewhere);
-        let hb = graph.hb(elsewhere);
-        for (other, slot) in graph.threads() {
-            if other == thread || hb[other.index()] == 0 {
+        for (other, &count) in graph.hb(elsewhere).iter().enumerate() {
+            if count == 0 || other == thread.index() {
                 continue;
             }
-            let mut id = graph.latest_sc(slot.last);
+            let mut id = graph.latest_sc(graph.thread(ThreadId::new(other)).last);
             while id.is_some() && !is_around(graph, id, elsewhere) {
                 id = graph.latest_sc(graph.event(id).po_prev);
             }

@@ -15,9 +15,14 @@ pub struct Race {
 }
 
 /// A race of `event` with an access that was added before it.
+#[inline]
 pub fn find_race(graph: &Graph, event: EventId) -> Option<Race> {
+    if graph.has_plain_accesses() { find_plain_race(graph, event) } else { None }
+}
+
+fn find_plain_race(graph: &Graph, event: EventId) -> Option<Race> {
     let e = graph.event(event);
-    if !graph.has_plain_accesses() || !e.is_access() {
+    if !e.is_access() {
         return None;
     }
     let location = graph.location(e.loc);
