@@ -98,11 +98,12 @@ pub fn execute(
         }
         macro_rules! jump {
             ($to:expr) => {{
-                pc = $to as usize;
+                // Before it jumps: the report is of the jump.
                 if steps == 0 {
                     leave!(Exit::OutOfSteps);
                 }
                 steps -= 1;
+                pc = $to as usize;
             }};
         }
         macro_rules! get {
