@@ -4,6 +4,7 @@
 //! lock. None of that may add executions, so atomics in these functions, and in functions of the standard library that
 //! they call, are done in memory at once. Code of the user that they call back is visible as ever.
 
+use dpor_engine::program::{Origin, Quiet};
 use rustc_hir::def_id::DefId;
 use rustc_middle::ty::print::{with_no_trimmed_paths, with_no_visible_paths};
 use rustc_middle::ty::{self, Instance, Ty};
@@ -25,28 +26,43 @@ const MODULES: [&str; 11] = [
     "std_detect::",
 ];
 
+/// Modules whose functions are what the user asked for, even where bookkeeping calls them: a thread that waits for a
+/// message is found through a thread-local.
+const VISIBLE: [&str; 3] = ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::thread_parking::"];
+
 impl<'tcx> ProgramBuilder<'tcx> {
     /// Whether a function is bookkeeping of the standard library.
-    pub fn is_bookkeeping(&self, instance: Instance<'tcx>) -> bool {
+    pub fn quiet(&mut self, instance: Instance<'tcx>) -> Quiet {
+        if self.origin(instance.def_id()) != Origin::Std {
+            return Quiet::No;
+        }
         match instance.def {
-            ty::InstanceKind::Item(def_id) => self.in_bookkeeping_module(def_id),
+            ty::InstanceKind::Item(def_id) => self.quiet_module(def_id),
             // Dropping a thread handle and the like.
-            ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, Some(ty))) => self.is_bookkeeping_type(ty),
-            _ => false,
+            ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, Some(ty))) => self.quiet_type(ty),
+            _ => Quiet::Inherited,
         }
     }
 
-    fn is_bookkeeping_type(&self, ty: Ty<'tcx>) -> bool {
-        matches!(ty.kind(), ty::Adt(def, _) if self.in_bookkeeping_module(def.did()))
+    fn quiet_type(&self, ty: Ty<'tcx>) -> Quiet {
+        match ty.kind() {
+            ty::Adt(def, _) => self.quiet_module(def.did()),
+            _ => Quiet::Inherited,
+        }
     }
 
-    fn in_bookkeeping_module(&self, def_id: DefId) -> bool {
+    fn quiet_module(&self, def_id: DefId) -> Quiet {
         if !matches!(self.tcx.crate_name(def_id.krate).as_str(), "std" | "std_detect") {
-            return false;
+            return Quiet::Inherited;
         }
         let path = with_no_visible_paths!(with_no_trimmed_paths!(self.tcx.def_path_str(def_id)));
         // Methods of a trait's implementation print as `<std::thread::Thread as Clone>::clone`.
         let path = path.trim_start_matches('<');
-        MODULES.iter().any(|module| path.starts_with(module))
+        let within = |modules: &[&str]| modules.iter().any(|module| path.starts_with(module));
+        match (within(&MODULES), within(&VISIBLE)) {
+            (true, _) => Quiet::Yes,
+            (false, true) => Quiet::No,
+            (false, false) => Quiet::Inherited,
+        }
     }
 }

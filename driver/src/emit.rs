@@ -4,7 +4,7 @@
 
 use dpor_engine::program::address::MAX_FRAME;
 use dpor_engine::program::{
-    BinOp, Function, IntTy, List, Op, Origin, Pc, PlaceId, Reg, Slot, SwitchTable, Unwind, ValidRange, Width,
+    BinOp, Function, IntTy, List, Op, Origin, Pc, PlaceId, Quiet, Reg, Slot, SwitchTable, Unwind, ValidRange, Width,
 };
 
 /// A place in the code that may not be known yet.
@@ -214,7 +214,7 @@ impl Emitter {
         Some(Function {
             name,
             origin,
-            quiet: false,
+            quiet: Quiet::Inherited,
             registers,
             params,
             results,

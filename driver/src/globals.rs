@@ -10,6 +10,14 @@ use rustc_middle::ty::{self, Instance, Ty};
 
 use crate::program::ProgramBuilder;
 
+/// What tells one constant from another.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Constant {
+    bytes: Vec<u8>,
+    uninit: Vec<(u32, u32)>,
+    align: u64,
+}
+
 impl<'tcx> ProgramBuilder<'tcx> {
     /// The number that a constant scalar is.
     pub fn scalar_bits(&mut self, scalar: Scalar) -> u128 {
@@ -33,13 +41,32 @@ impl<'tcx> ProgramBuilder<'tcx> {
             GlobalAlloc::Static(def_id) => self.static_address(def_id),
             // The bytes of a type id are the offset; there is nothing to point to.
             GlobalAlloc::TypeId { .. } => 0,
-            GlobalAlloc::Memory(allocation) => {
+            GlobalAlloc::Memory(allocation) if allocation.inner().mutability.is_mut() => {
                 let (index, address) = self.reserve(allocation);
                 self.allocations.insert(id, address);
                 self.fill(index, allocation, String::new());
                 address
             }
+            GlobalAlloc::Memory(allocation) => {
+                // Only mutable memory can point back to itself: the contents come first.
+                let (bytes, uninit) = self.contents(allocation);
+                let address = self.constant(Constant { bytes, uninit, align: allocation.inner().align.bytes() });
+                self.allocations.insert(id, address);
+                address
+            }
         }
+    }
+
+    /// The address of a constant. Equal constants have the same, as in compiled programs, where they are merged.
+    fn constant(&mut self, constant: Constant) -> u64 {
+        if let Some(&address) = self.constants.get(&constant) {
+            return address;
+        }
+        let Constant { bytes, uninit, align } = constant.clone();
+        let (index, address) = self.reserve_global(bytes.len() as u64, align);
+        self.constants.insert(constant, address);
+        self.set_global(index, Global { address, align, bytes, uninit, mutable: false, name: String::new() });
+        address
     }
 
     /// The address of the vtable of `ty` for a trait.
@@ -109,11 +136,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
 
     /// The address of a text.
     pub fn text(&mut self, text: &str) -> u64 {
-        let (index, address) = self.reserve_global(text.len() as u64, 1);
-        let bytes = text.as_bytes().to_vec();
-        let global = Global { address, align: 1, bytes, uninit: Vec::new(), mutable: false, name: String::new() };
-        self.set_global(index, global);
-        address
+        self.constant(Constant { bytes: text.as_bytes().to_vec(), uninit: Vec::new(), align: 1 })
     }
 
     fn reserve(&mut self, allocation: ConstAllocation<'tcx>) -> (usize, u64) {

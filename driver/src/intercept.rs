@@ -4,6 +4,8 @@
 //! intercepted, so every one of them is looked up first.
 
 use dpor_engine::program::{Builtin, FuncId, Op, Origin, Reg, Unwind};
+use rustc_hir::def::DefKind;
+use rustc_hir::def_id::DefId;
 use rustc_middle::ty::print::{with_no_trimmed_paths, with_no_visible_paths};
 use rustc_middle::ty::{self, Instance, Ty};
 
@@ -21,6 +23,8 @@ enum Replacement {
     Constant(u64),
     /// Returns a struct in memory that is all zeros.
     Zeros,
+    /// A thread is about to be spawned in a scope: tells the machine which.
+    ScopeEnter,
     /// The default panic hook: records the message.
     PanicHook,
     /// `print!` and `eprint!`: formats and captures.
@@ -35,6 +39,10 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
     // No limit by control groups: those are files.
     ("std::sys::thread::unix::cgroups::quota", Replacement::Constant(u64::MAX)),
+    ("std::sys::sync::mutex::futex::Mutex::lock", Replacement::Builtin(Builtin::MutexLock)),
+    ("std::sys::sync::mutex::futex::Mutex::try_lock", Replacement::Builtin(Builtin::MutexTryLock)),
+    ("std::sys::sync::mutex::futex::Mutex::unlock", Replacement::Builtin(Builtin::MutexUnlock)),
+    ("std::thread::scoped::ScopeData::increment_num_running_threads", Replacement::ScopeEnter),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),
     ("std::panicking::default_hook", Replacement::PanicHook),
@@ -98,6 +106,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 emit.imm(len, result.size.bytes());
                 emit.op(Op::Fill { align: 0, dst: Reg(results), value, len });
             }
+            Replacement::ScopeEnter => self.scope_enter(&mut emit, sig.inputs()[0], params[0]),
             Replacement::PanicHook => self.panic_hook(&mut emit, sig.inputs()[0], params[0]),
             Replacement::Print(builtin) => self.print(&mut emit, &params, builtin),
         }
@@ -105,6 +114,33 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let name = self.function_name(instance);
         let function = emit.finish(name.clone(), Origin::Std, param_count, results as u8, place);
         self.set_function(id, function, &name, span);
+    }
+
+    /// The address of the counter of threads in a `&ScopeData` is what the machine knows the scope by.
+    fn scope_enter(&mut self, emit: &mut Emitter, data_ref: Ty<'tcx>, data: Reg) {
+        let offset = data_ref.builtin_deref(true).and_then(|ty| self.field_offset(ty, "num_running_threads"));
+        let Some(offset) = offset else { return self.missing(emit, "the fields of `ScopeData`") };
+        let (counter, dst) = (emit.register(), emit.register());
+        emit.add_imm(counter, data, offset as i64);
+        let args = emit.list(&[counter]);
+        emit.op(Op::Builtin { builtin: Builtin::ScopeEnter, args, dst, unwind: Unwind::CONTINUE });
+    }
+
+    /// What replaces a call of `callee` in `caller`: the end of a scope waits for its threads, instead of parking until
+    /// their counter is zero.
+    pub fn intercepted_call(&self, caller: Instance<'tcx>, callee: Instance<'tcx>) -> Option<Builtin> {
+        let named = |instance: Instance<'tcx>, krate: &str, name: &str| {
+            matches!(instance.def, ty::InstanceKind::Item(id)
+                if self.tcx.opt_item_name(id).is_some_and(|item| item.as_str() == name)
+                    && self.tcx.crate_name(id.krate).as_str() == krate)
+        };
+        if !named(callee, "core", "load") || !named(caller, "std", "scope") {
+            return None;
+        }
+        let path = with_no_visible_paths!(with_no_trimmed_paths!(self.tcx.def_path_str(caller.def_id())));
+        let output = callee.ty(self.tcx, ty::TypingEnv::fully_monomorphized()).fn_sig(self.tcx).output();
+        let ends_scope = path == "std::thread::scoped::scope" && output.skip_binder() == self.tcx.types.usize;
+        ends_scope.then_some(Builtin::ScopeJoin)
     }
 
     /// Reads message and location from a `&PanicHookInfo` and reports them.
@@ -231,9 +267,21 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let krate = self.tcx.crates(()).iter().find(|id| self.tcx.crate_name(**id).as_str() == *krate)?;
         let mut def_id = krate.as_def_id();
         for name in rest {
-            let child = self.tcx.module_children(def_id).iter().find(|child| child.ident.name.as_str() == *name)?;
-            def_id = child.res.opt_def_id()?;
+            def_id = self.child(def_id, name)?;
         }
         Some(self.mono(def_id))
+    }
+
+    /// An item of a module, or a method of a type.
+    fn child(&self, parent: DefId, name: &str) -> Option<DefId> {
+        if let DefKind::Struct | DefKind::Enum = self.tcx.def_kind(parent) {
+            let impls = self.tcx.inherent_impls(parent).iter();
+            let mut methods = impls.flat_map(|id| self.tcx.associated_items(*id).in_definition_order());
+            return methods
+                .find(|item| item.opt_name().is_some_and(|item| item.as_str() == name))
+                .map(|item| item.def_id);
+        }
+        let child = self.tcx.module_children(parent).iter().find(|child| child.ident.name.as_str() == name)?;
+        child.res.opt_def_id()
     }
 }

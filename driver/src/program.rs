@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
-use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program};
+use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program, Quiet};
 use rustc_hir::def_id::{CrateNum, DefId, LOCAL_CRATE};
 use rustc_middle::mir::interpret::AllocId;
 use rustc_middle::ty::layout::LayoutCx;
@@ -15,6 +15,7 @@ use rustc_middle::ty::{Instance, TyCtxt};
 use rustc_span::{RemapPathScopeComponents, Span};
 
 use crate::emit::Emitter;
+use crate::globals::Constant;
 use crate::repr::layout_cx;
 
 /// The program while it is collected.
@@ -30,6 +31,7 @@ pub struct ProgramBuilder<'tcx> {
     messages: HashMap<String, u32>,
     origins: HashMap<CrateNum, Origin>,
     pub(crate) allocations: HashMap<AllocId, u64>,
+    pub(crate) constants: HashMap<Constant, u64>,
     pub(crate) statics: HashMap<DefId, u64>,
     pub(crate) thread_locals: HashMap<DefId, u32>,
     /// Definitions of symbols, by name.
@@ -51,6 +53,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             messages: HashMap::new(),
             origins: HashMap::new(),
             allocations: HashMap::new(),
+            constants: HashMap::new(),
             statics: HashMap::new(),
             thread_locals: HashMap::new(),
             symbols: None,
@@ -188,7 +191,7 @@ fn placeholder() -> Function {
     Function {
         name: String::new(),
         origin: Origin::Std,
-        quiet: false,
+        quiet: Quiet::Inherited,
         registers: 0,
         params: 0,
         results: 0,

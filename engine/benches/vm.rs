@@ -95,7 +95,7 @@ fn function(name: &str, params: u16, results: u8, slots: &[u16], code: Vec<Op>, 
     Function {
         name: name.into(),
         origin: Origin::User,
-        quiet: false,
+        quiet: dpor_engine::program::Quiet::No,
         registers: 20,
         params,
         results,

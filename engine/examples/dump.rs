@@ -1,11 +1,13 @@
-//! Prints the code of the functions of a program file whose names contain a text.
+//! Prints the code of the functions of a program file whose names contain a text, as lowered and as it runs.
 //!
 //! `cargo run -p dpor-engine --example dump --release -- FILE.dpor TEXT`
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use dpor_engine::program::Program;
+use dpor_engine::program::{FuncId, Program};
+use dpor_engine::vm::Image;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -14,12 +16,13 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let program = match Program::load(Path::new(file)) {
-        Ok(program) => program,
+        Ok(program) => Arc::new(program),
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
     };
+    let image = Image::new(&program);
     for (index, function) in program.functions.iter().enumerate().filter(|(_, f)| f.name.contains(text)) {
         println!("{index}: {}", function.name);
         println!(
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
         for (pc, (op, place)) in function.code.iter().zip(&function.code_places).enumerate() {
             println!("  {pc:4} {op:?}  // {}", program.location(*place).line);
         }
+        println!("as it runs:\n{}", image.listing(FuncId(index as u32)));
     }
     ExitCode::SUCCESS
 }

@@ -19,6 +19,8 @@ pub struct Verdict {
     /// What the test printed.
     #[serde(default)]
     pub output: String,
+    #[serde(default)]
+    pub stderr: String,
 }
 
 /// What is wrong, and where.

@@ -39,8 +39,14 @@ fn difference(native: &native::Run, checked: &Verdict) -> Option<String> {
     if checked.output != native.stdout {
         text += &first_difference(&native.stdout, &checked.output);
     }
+    let mut panics = native::panics(&checked.stderr);
+    // For the checker, an error that a test returns is a panic.
+    panics.retain(|panic| !panic.message.starts_with("the test returned an error: "));
+    if panics != native.panics {
+        text += &format!("panics:\n  native  {:?}\n  checked {panics:?}\n", native.panics);
+    }
     // A test that fails without a panic, by the value it returns or the panic it lacks, has no place to compare.
-    if let (false, Some(panic), Some(error)) = (native.passed, &native.panic, &checked.error) {
+    if let (false, Some(panic), Some(error)) = (native.passed, native.panics.last(), &checked.error) {
         let native = (&*panic.message, Some(&*panic.file), Some(panic.line), Some(panic.column));
         let checked = (&*error.message, error.file.as_deref(), error.line, error.column);
         if native != checked || error.kind != "panic" {

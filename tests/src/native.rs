@@ -17,8 +17,8 @@ pub struct Binary {
 pub struct Run {
     pub passed: bool,
     pub stdout: String,
-    /// The panic that was reported last.
-    pub panic: Option<Panic>,
+    /// The panics that were reported, caught ones too.
+    pub panics: Vec<Panic>,
 }
 
 /// A panic as the default hook reports it.
@@ -62,7 +62,7 @@ impl Binary {
         Run {
             passed: output.status.success(),
             stdout: own_output(&text, test).unwrap_or_else(|| panic!("{test} printed no result:\n{text}")).to_owned(),
-            panic: last_panic(&String::from_utf8_lossy(&output.stderr)),
+            panics: panics(&String::from_utf8_lossy(&output.stderr)),
         }
     }
 }
@@ -76,12 +76,17 @@ fn own_output<'a>(stdout: &'a str, test: &str) -> Option<&'a str> {
     Some(&text[..end])
 }
 
-/// The last panic that the default hook reported.
-fn last_panic(stderr: &str) -> Option<Panic> {
-    let marker = " panicked at ";
-    let report = &stderr[stderr.rfind(marker)? + marker.len()..];
+/// The panics that the default hook reported.
+pub fn panics(stderr: &str) -> Vec<Panic> {
+    stderr.split("\nthread '").skip(1).filter_map(panic).collect()
+}
+
+fn panic(report: &str) -> Option<Panic> {
+    let (_, report) = report.split_once(" panicked at ")?;
     let (location, message) = report.split_once(":\n")?;
     let message = message.split("\nnote: run with `RUST_BACKTRACE=1`").next()?;
+    // A panic while another one unwinds is always reported with its stack.
+    let message = message.split("\nstack backtrace:\n").next()?;
     let message = message.strip_suffix('\n').unwrap_or(message);
     let mut parts = location.rsplitn(3, ':');
     let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
@@ -111,9 +116,14 @@ mod tests {
         let text = "\nthread 'a' (5) panicked at src/a.rs:1:2:\nfirst\n\n\
                     thread 'b' (6) panicked at src/b.rs:30:4:\nsecond\nover: two lines\n\
                     note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        let panic = last_panic(text).unwrap();
-        assert_eq!(panic.message, "second\nover: two lines");
-        assert_eq!((&*panic.file, panic.line, panic.column), ("src/b.rs", 30, 4));
-        assert_eq!(last_panic("Error: nothing\n"), None);
+        let panic = |message: &str, file: &str, line, column| Panic {
+            message: message.into(),
+            file: file.into(),
+            line,
+            column,
+        };
+        let expected = [panic("first", "src/a.rs", 1, 2), panic("second\nover: two lines", "src/b.rs", 30, 4)];
+        assert_eq!(panics(text), expected);
+        assert_eq!(panics("Error: nothing\n"), []);
     }
 }

@@ -129,7 +129,7 @@ impl Attribute {
         let mut name = String::new();
         let mut arguments = TokenStream::new();
         let mut in_path = true;
-        for token in group.stream() {
+        for token in without_invisible_groups(group.stream()) {
             match &token {
                 TokenTree::Ident(segment) if in_path => name = segment.to_string(),
                 TokenTree::Punct(punct) if in_path && punct.as_char() == ':' => {}
@@ -168,6 +168,20 @@ impl Attribute {
         };
         Some((condition, parts.filter(|part| !part.is_empty()).map(attribute).collect()))
     }
+}
+
+/// The tokens of what a macro put in place of a `$fragment` too: those come in groups without delimiters.
+fn without_invisible_groups(tokens: TokenStream) -> Vec<TokenTree> {
+    let mut flat = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+                flat.extend(without_invisible_groups(group.stream()));
+            }
+            token => flat.push(token),
+        }
+    }
+    flat
 }
 
 /// The first string literal, at any depth: `= "x"` and `(expected = "x")`.

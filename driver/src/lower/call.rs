@@ -204,6 +204,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 foreign => return self.foreign_call(foreign, args, destination, target, unwind),
             }
         }
+        if let Some(builtin) = self.builder.intercepted_call(self.instance, instance) {
+            return self.foreign_call(Foreign::Builtin(builtin), args, destination, target, unwind);
+        }
         let spot = self.spot(destination);
         let mut list = self.result_pointer(&spot);
         self.arguments(args, untuple, &mut list);

@@ -111,7 +111,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         let Lowering { builder, emit, params, results, .. } = lowering;
         let mut function = emit.finish(name.clone(), origin, params, results, place);
         if let Some(function) = &mut function {
-            function.quiet = builder.is_bookkeeping(instance);
+            function.quiet = builder.quiet(instance);
         }
         builder.set_function(id, function, &name, span);
     }

@@ -6,7 +6,7 @@ use crate::explore::{Answer, Ending, Failure as Found, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm};
+use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm, Woken};
 
 use super::locations::{Atomic, Locations};
 
@@ -91,6 +91,8 @@ impl Subject {
             vm.check_access(id)?;
             match action {
                 Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
+                // Who waits sees for itself that the word has changed.
+                Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
                 action => return self.translate(vm, id, action),
             }
         }
@@ -121,6 +123,7 @@ impl Subject {
                 expected: expected as Value,
                 new: new as Value,
             },
+            Action::Lock { address } => graph::Action::Lock { loc: self.loc(vm, id, address, AtomicWidth::W32)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
@@ -130,9 +133,12 @@ impl Subject {
             },
             Action::Assume { .. } => graph::Action::Block,
             Action::End => graph::Action::End,
-            Action::FutexWait { .. } | Action::FutexWake { .. } => {
-                return Err(vm.unsupported(id, "waiting on a futex while it is explored"));
+            // Looks whether the word has changed; where it has not, the thread sleeps in this execution for ever, and
+            // wakes up in others, in which the word it sees has changed.
+            Action::FutexWait { address, .. } => {
+                graph::Action::Load { loc: self.loc(vm, id, address, AtomicWidth::W32)?, order: MemOrder::Relaxed }
             }
+            Action::FutexWake { .. } => graph::Action::Block,
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
             }
@@ -175,6 +181,17 @@ impl Subject {
         let thread = vm::ThreadId::MAIN;
         let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
         Issue::Failure(Arc::new(failure))
+    }
+
+    /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
+    /// though the word it waits for has changed.
+    fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
+        if thread.pending != graph::Action::Block {
+            return true;
+        }
+        let Some(Action::FutexWait { .. }) = state.vm.pending(vm_thread(id)) else { return false };
+        let event = graph.event(thread.last);
+        graph.location(event.loc).co.last() == Some(&event.rf)
     }
 
     /// All threads that are left wait for ever.
@@ -239,6 +256,11 @@ impl Program for Subject {
         let value = u128::from(answer.value);
         let answered = match state.vm.pending(id) {
             Some(Action::Cas { expected, .. }) => vm::Answer::Cas { old: value, success: value == expected },
+            Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
+                (false, _) => vm::Answer::Woken(Woken::Changed),
+                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
+                (true, None) => return graph::Action::Block,
+            },
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,
         };
@@ -275,8 +297,8 @@ impl Program for Subject {
             },
             Ending::Complete => Ok(()),
             Ending::Blocked => {
-                let assumption = graph.threads().any(|(_, thread)| thread.pending == graph::Action::Block);
-                if assumption { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
+                let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
+                if !of_interest { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
             }
         }
     }

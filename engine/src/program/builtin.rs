@@ -71,6 +71,18 @@ pub enum Builtin {
     /// `(number, arguments...) -> i64`: `futex` (wait, wake), `getrandom`, `gettid`; others are unsupported.
     Syscall,
 
+    // The standard library's synchronization
+    /// `(word)`: waits until the 32-bit word is 0 and makes it 1.
+    MutexLock,
+    /// `(word) -> bool`: makes the word 1 if it is 0.
+    MutexTryLock,
+    /// `(word)`: makes the word 0.
+    MutexUnlock,
+    /// `(counter)`: the next thread that is spawned belongs to the scope with this counter of threads.
+    ScopeEnter,
+    /// `(counter) -> usize`: waits until all threads of the scope have ended; gives 0.
+    ScopeJoin,
+
     // The process
     /// `() -> ptr`: the thread's `errno`.
     ErrnoLocation,

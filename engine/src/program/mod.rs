@@ -65,15 +65,25 @@ pub enum Origin {
     Std,
 }
 
+/// Whether a function is the standard library's own bookkeeping (thread handles, panic counters, …): then its atomics
+/// are no visible actions, and its accesses to memory race with nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Quiet {
+    Yes,
+    /// The user's code, and what it calls on purpose.
+    #[default]
+    No,
+    /// As in the caller: most of the standard library.
+    Inherited,
+}
+
 /// A function: its code and what the code refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     /// Its path, with generic arguments.
     pub name: String,
     pub origin: Origin,
-    /// Whether it is the standard library's own bookkeeping (thread handles, panic counters, …): atomics in it, and in
-    /// functions of the standard library that it calls, are no visible actions.
-    pub quiet: bool,
+    pub quiet: Quiet,
     /// How many registers it uses. Arguments arrive in the first ones, after the results' registers:
     /// registers `0..results` are the results, `results..results + params` the arguments.
     pub registers: u16,

@@ -46,6 +46,10 @@ pub enum Action {
         expected: u128,
         new: u128,
     },
+    /// Waits until the 32-bit word is 0 and makes it 1, with acquire ordering.
+    Lock {
+        address: u64,
+    },
     Fence {
         ordering: Ordering,
     },
@@ -133,6 +137,7 @@ impl Action {
             | Action::Store { address, width, .. }
             | Action::Rmw { address, width, .. }
             | Action::Cas { address, width, .. } => Some((address, width)),
+            Action::Lock { address } => Some((address, AtomicWidth::W32)),
             _ => None,
         }
     }
@@ -143,6 +148,7 @@ impl Action {
             Action::Load { .. } => "loading an atomic",
             Action::Store { .. } => "storing an atomic",
             Action::Rmw { .. } | Action::Cas { .. } => "updating an atomic",
+            Action::Lock { .. } => "locking a mutex",
             Action::Fence { .. } => "at a fence",
             Action::Spawn => "spawning a thread",
             Action::Join { .. } => "joining a thread",

@@ -28,6 +28,10 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
     };
     match pending.reply {
         Reply::None => {}
+        Reply::Success(at) => {
+            let success = matches!(answer, Answer::Cas { success: true, .. });
+            context.set(usize::from(at), u64::from(success));
+        }
         Reply::Postponed => context.thread.pending = context.thread.postponed.pop(),
         Reply::Register(at) => context.set(usize::from(at), value as u64),
         Reply::Pair(at) => set_pair(context, at, value),

@@ -77,6 +77,7 @@ fn check(space: &mut Space, action: Action) -> Checked<()> {
     match action {
         Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
             .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
+        Action::Lock { address } => check_writable(space, address, AtomicWidth::W32),
         Action::Store { address, width, .. }
         | Action::Rmw { address, width, .. }
         | Action::Cas { address, width, .. } => check_writable(space, address, width),

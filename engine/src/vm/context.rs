@@ -1,6 +1,6 @@
 //! The whole machine from the side of the thread that runs: what slow instructions and builtins work on.
 
-use crate::program::{FuncId, Origin, PlaceId};
+use crate::program::{FuncId, PlaceId};
 
 use super::code::{Code, Inst, Site};
 use super::cow::Cow;
@@ -77,21 +77,10 @@ impl<'a> Context<'a> {
 
     /// Where the user's code is: for the record of who allocates and frees.
     pub fn place(&self) -> PlaceId {
-        let frames = &self.thread.frames;
-        let mut at = frames.last().map_or(0, |frame| frame.user);
-        loop {
-            let Some(frame) = frames.get(at as usize) else {
-                return self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place);
-            };
-            let of_user = |func: FuncId| self.image.program.function(func).origin == Origin::User;
-            if let Some((_, place)) = scopes(self.image, frame).find(|(func, _)| of_user(*func)) {
-                return place;
-            }
-            // The user's code in it is not active.
-            match frames.get((at as usize).wrapping_sub(1)) {
-                Some(caller) => at = caller.user,
-                None => return place_of(self.image, frame),
-            }
+        let user = self.thread.frames.last().map_or(0, |frame| frame.user);
+        match self.thread.frames.get(user as usize) {
+            Some(frame) => self.image.user_place(frame.func, frame.pc),
+            None => self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place),
         }
     }
 
@@ -163,26 +152,6 @@ pub fn push_call(
     interp::push(&mut thread.frames, &mut thread.stack, callee, base, 0, kind)
 }
 
-/// The place of the active instruction of a frame.
-pub fn place_of(image: &Image, frame: &Frame) -> PlaceId {
-    let code = image.code(frame.func);
-    let pc = (frame.pc as usize).saturating_sub(1);
-    code.places.get(pc).copied().unwrap_or(image.program.function(frame.func).place)
-}
-
-/// The functions that the active instruction of a frame comes from, and where in them it is, the innermost first.
-fn scopes<'a>(image: &'a Image, frame: &Frame) -> impl Iterator<Item = (FuncId, PlaceId)> + use<'a> {
-    let code = image.code(frame.func);
-    let pc = (frame.pc as usize).saturating_sub(1);
-    let mut next = Some((code.scope_of.get(pc).copied().unwrap_or(0), place_of(image, frame)));
-    std::iter::from_fn(move || {
-        let (scope, place) = next?;
-        let scope = code.scopes[usize::from(scope)];
-        next = scope.parent;
-        Some((scope.func, place))
-    })
-}
-
 /// The active functions of a thread, the innermost first.
 pub fn stack_trace(image: &Image, thread: &Thread) -> Vec<StackFrame> {
     /// More frames than this at each end are left out.
@@ -190,7 +159,7 @@ pub fn stack_trace(image: &Image, thread: &Thread) -> Vec<StackFrame> {
     let count = thread.frames.len();
     let shown = |(index, _): &(usize, &Frame)| *index < MAX_SHOWN || *index + MAX_SHOWN >= count;
     let frames = thread.frames.iter().rev().enumerate().filter(shown);
-    let functions = frames.flat_map(|(_, frame)| scopes(image, frame));
+    let functions = frames.flat_map(|(_, frame)| image.scopes(frame.func, frame.pc));
     functions.map(|(func, place)| stack_frame(image, func, place)).collect()
 }
 

@@ -142,6 +142,7 @@ pub fn ask_for_value(context: &mut Context) -> Stop {
 fn written(action: Action, answer: Answer) -> Option<(u64, crate::program::AtomicWidth, u128)> {
     match (action, answer) {
         (Action::Store { address, width, value, .. }, _) => Some((address, width, value)),
+        (Action::Lock { address }, _) => Some((address, crate::program::AtomicWidth::W32, 1)),
         (Action::Rmw { op, address, width, operand, .. }, Answer::Value(old)) => {
             Some((address, width, atomics::rmw(op, width, old, operand)))
         }

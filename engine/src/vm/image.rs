@@ -6,9 +6,9 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::program::address::{GLOBAL_REGION, GRANULE_BITS, REGION_BITS};
-use crate::program::{FuncId, PlaceId, Program};
+use crate::program::{FuncId, Origin, PlaceId, Program};
 
-use super::code::Code;
+use super::code::{Callee, Code, Inst};
 use super::memory::{Alloc, AllocKind};
 use super::prepare::{self, Effort};
 use super::thread::ThreadId;
@@ -63,6 +63,45 @@ impl Image {
             Some(code) => code,
             None => self.translate(func),
         }
+    }
+
+    /// The functions that an instruction comes from, and where in them it is, the innermost first. `pc` is that of the
+    /// instruction after it.
+    pub(super) fn scopes(&self, func: FuncId, pc: u32) -> impl Iterator<Item = (FuncId, PlaceId)> + use<'_> {
+        let code = self.code(func);
+        let at = (pc as usize).saturating_sub(1);
+        let scope = code.scope_of.get(at).copied().unwrap_or(0);
+        let place = code.places.get(at).copied().unwrap_or(self.program.function(func).place);
+        let mut next = Some((scope, place));
+        std::iter::from_fn(move || {
+            let (scope, place) = next?;
+            let scope = code.scopes[usize::from(scope)];
+            next = scope.parent;
+            Some((scope.func, place))
+        })
+    }
+
+    /// The innermost place of the user's code in a function of theirs; in another, the innermost place at all.
+    pub(super) fn user_place(&self, func: FuncId, pc: u32) -> PlaceId {
+        let of_user = |func: FuncId| self.program.function(func).origin == Origin::User;
+        let user = self.scopes(func, pc).find(|(func, _)| of_user(*func));
+        user.or(self.scopes(func, pc).next()).map_or(PlaceId(0), |(_, place)| place)
+    }
+
+    /// The instructions of a function, for people.
+    pub fn listing(&self, func: FuncId) -> String {
+        let code = self.code(func);
+        let line = |(pc, inst)| {
+            let callee = match inst {
+                &Inst::Call { site } => match code.sites[site as usize].callee {
+                    Callee::Func(callee) => &*self.program.function(callee).name,
+                    Callee::Pointer(_) | Callee::Builtin(_) => "",
+                },
+                _ => "",
+            };
+            format!("{pc:4} {inst:?} {callee}\n")
+        };
+        code.insts.iter().enumerate().map(line).collect()
     }
 
     #[cold]

@@ -7,10 +7,10 @@
 //! A *step* is a jump that is taken, or a call: code without either ends by itself.
 
 use crate::program::address::code_index;
-use crate::program::{FuncId, OverflowOp};
+use crate::program::{FuncId, OverflowOp, Quiet};
 
 use super::arith::{self, sign_extend};
-use super::code::{Callee, Code, Inst, Quiet, WINDOW, physical};
+use super::code::{Callee, Code, Inst, WINDOW, physical};
 use super::failure::Fault;
 use super::float;
 use super::frame::{Frame, FrameKind};

@@ -76,7 +76,14 @@ enum End {
 enum State {
     Ready,
     Joining(ThreadId),
-    Waiting { address: u64, bitset: u32, deadline: Option<u64>, since: u64 },
+    /// Until the word at the address is 0.
+    Locking(u64),
+    Waiting {
+        address: u64,
+        bitset: u32,
+        deadline: Option<u64>,
+        since: u64,
+    },
     Ended,
 }
 
@@ -144,7 +151,23 @@ impl Schedule {
 
     fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Box<Failure>> {
         let answer = match action {
-            Action::Load { .. } | Action::Store { .. } | Action::Rmw { .. } | Action::Cas { .. } => {
+            Action::Lock { address } => match self.vm.futex_word(id, address)? {
+                0 => {
+                    self.vm.record(id, Answer::Done)?;
+                    Answer::Done
+                }
+                _ => {
+                    self.states[id.index()] = State::Locking(address);
+                    return Ok(None);
+                }
+            },
+            Action::Store { address, .. } => {
+                for state in self.states.iter_mut().filter(|state| **state == State::Locking(address)) {
+                    *state = State::Ready;
+                }
+                return self.vm.perform_and_answer(id).map(|()| None);
+            }
+            Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } => {
                 return self.vm.perform_and_answer(id).map(|()| None);
             }
             Action::Fence { .. } | Action::PlainLoad { .. } | Action::PlainStore { .. } => Answer::Done,
@@ -239,7 +262,7 @@ impl Schedule {
     }
 
     fn deadlock(&self) -> Box<Failure> {
-        let waiting = |state: &State| matches!(state, State::Joining(_) | State::Waiting { .. });
+        let waiting = |state: &State| matches!(state, State::Joining(_) | State::Locking(_) | State::Waiting { .. });
         let blocked: Vec<ThreadId> = self.vm.threads().filter(|id| waiting(&self.states[id.index()])).collect();
         let notes = blocked.iter().map(|id| self.waiting_note(*id)).collect();
         let first = blocked.first().copied().unwrap_or_default();

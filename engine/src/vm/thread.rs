@@ -59,6 +59,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
+    /// 1 or 0 there for the success of a compare-and-swap.
+    Success(u16),
     /// Nowhere; then the action that was put off is pending again.
     Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
@@ -99,6 +101,8 @@ pub struct Thread {
     pub id: ThreadId,
     pub phase: Phase,
     pub pending: Option<Pending>,
+    /// The scope that the next thread it spawns belongs to.
+    pub scope: Option<u64>,
     /// Actions that wait until the pending one is done.
     pub postponed: Vec<Pending>,
     pub registers: Vec<u64>,

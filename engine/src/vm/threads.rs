@@ -25,6 +25,9 @@ pub fn can_spawn(context: &Context) -> bool {
 pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Checked<()> {
     let func = pointed_to(context.image, start, 1)?;
     let mut thread = Thread::new(id);
+    if let Some(scope) = context.thread.scope.take() {
+        context.world.get_mut().scopes.push((scope, id));
+    }
     if let Some(tracking) = &context.heap.tracking {
         thread.stack.set_tracked(&tracking.tracked);
     }

@@ -57,6 +57,8 @@ pub struct World {
     pub clock: u64,
     /// By number; deleted ones are `None`.
     pub keys: Vec<Option<Key>>,
+    /// Threads that belong to a scope: the address of its counter, and the thread.
+    pub scopes: Vec<(u64, ThreadId)>,
     /// Where the values of environment variables are, for the thread that asked.
     pub env: BTreeMap<(ThreadId, Vec<u8>), u64>,
 }

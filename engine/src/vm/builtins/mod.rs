@@ -54,6 +54,11 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::PthreadKeyDelete
         | Builtin::PthreadSetSpecific
         | Builtin::PthreadGetSpecific
+        | Builtin::MutexLock
+        | Builtin::MutexTryLock
+        | Builtin::MutexUnlock
+        | Builtin::ScopeEnter
+        | Builtin::ScopeJoin
         | Builtin::Syscall => sync::call(context, builtin, site),
         Builtin::SchedYield | Builtin::SpinLoop => {
             let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };

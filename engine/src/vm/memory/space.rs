@@ -94,9 +94,7 @@ impl<'a> Space<'a> {
     pub fn place(&self) -> PlaceId {
         let (func, pc) = self.user;
         let pc = if self.innermost { self.pc } else { pc };
-        let code = self.image.code(func);
-        let place = code.places.get((pc as usize).saturating_sub(1)).copied();
-        place.unwrap_or(self.program.function(func).place)
+        self.image.user_place(func, pc)
     }
 }
 

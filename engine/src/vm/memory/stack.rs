@@ -110,7 +110,10 @@ impl Stack {
         }
         let serial = self.next_serial;
         self.next_serial += 1;
-        self.recent[serial as usize % RECENT_LEN] = self.frames.len() as u32;
+        let in_use = |frame: &MemFrame| frame.serial as usize % RECENT_LEN == serial as usize % RECENT_LEN;
+        if !self.hinted(serial).is_some_and(in_use) {
+            self.recent[serial as usize % RECENT_LEN] = self.frames.len() as u32;
+        }
         let tracked = self.tracked.as_ref().is_some_and(|tracked| tracked.functions.contains(&func));
         if tracked {
             self.races.push((serial, Races::default()));
@@ -203,11 +206,21 @@ impl Stack {
     #[inline(always)]
     pub fn frame(&self, address: u64) -> Option<&MemFrame> {
         let serial = (address >> FRAME_BITS) as u32 % SERIALS;
-        let hint = self.recent[serial as usize % RECENT_LEN];
-        match self.frames.get(hint as usize) {
+        match self.frames.last() {
+            Some(frame) if frame.serial == serial => return Some(frame),
+            _ => {}
+        }
+        match self.hinted(serial) {
             Some(frame) if frame.serial == serial => Some(frame),
             _ => self.search(serial),
         }
+    }
+
+    /// The frame that is hinted at for a serial: the outermost of those with the same low bits, for the last one is found
+    /// without.
+    #[inline(always)]
+    fn hinted(&self, serial: u32) -> Option<&MemFrame> {
+        self.frames.get(self.recent[serial as usize % RECENT_LEN] as usize)
     }
 
     #[inline(never)]

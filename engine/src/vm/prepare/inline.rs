@@ -4,11 +4,11 @@
 //! Its registers lie behind those of the caller. Reports do not change: every operation knows the functions that it comes
 //! from ([`Scope`]).
 
-use crate::program::{FuncId, Function, Op, Origin, Program, Reg, Unwind};
+use crate::program::{FuncId, Function, Op, Origin, Program, Quiet, Reg, Unwind};
 use crate::vm::code::{NEAR_REGISTERS, Scope};
 
 use super::body::{Body, Line, falls_through, list_mut};
-use super::operands::visit;
+use super::operands::{is_pure, visit};
 
 /// Functions of more operations than this are called.
 const MAX_CALLEE: usize = 24;
@@ -76,12 +76,13 @@ impl Inliner<'_> {
     /// What is to be inlined in place of an operation.
     fn callee(&mut self, caller: FuncId, body: &Body, line: &Line) -> Option<Body> {
         let Some(Op::Call { func, args, .. }) = line.op else { return None };
-        let function = self.program.function(func);
+        let (function, caller) = (self.program.function(func), self.program.function(caller));
         if self.path.len() > MAX_DEPTH
             || self.path.contains(&func)
             || !is_small(function)
             || usize::from(function.params) != body.list(args).len()
-            || !is_as_quiet(function, self.program.function(caller))
+            || !is_as_quiet(function, caller)
+            || !is_found(function, caller)
         {
             return None;
         }
@@ -106,24 +107,31 @@ fn is_small(function: &Function) -> bool {
         && function.code.iter().all(allowed)
 }
 
-/// Whether the atomics of a function, and of what it calls, are visible in the same way when it is inlined.
+/// Whether what a function does, and what it calls, is tracked in the same way when it is inlined.
 fn is_as_quiet(callee: &Function, caller: &Function) -> bool {
-    let depends = |op: &Op| {
-        matches!(
-            op,
-            Op::Call { .. }
-                | Op::CallPtr { .. }
-                | Op::Builtin { .. }
-                | Op::AtomicLoad { .. }
-                | Op::AtomicStore { .. }
-                | Op::AtomicRmw { .. }
-                | Op::AtomicCas { .. }
-                | Op::Fence { .. }
-        )
-    };
-    let inherits = callee.origin == Origin::Std && !callee.quiet;
-    let class = |function: &Function| (function.quiet, function.origin == Origin::Std);
-    inherits || class(callee) == class(caller) || !callee.code.iter().any(depends)
+    callee.quiet == Quiet::Inherited || callee.quiet == caller.quiet || callee.code.iter().all(is_local)
+}
+
+/// Whether an operation concerns registers alone.
+fn is_local(op: &Op) -> bool {
+    match op {
+        Op::BinUnchecked { .. }
+        | Op::BinUnchecked128 { .. }
+        | Op::CheckRange { .. }
+        | Op::Jump { .. }
+        | Op::JumpIf { .. }
+        | Op::JumpIfNot { .. }
+        | Op::JumpCmp { .. }
+        | Op::JumpCmpImm { .. }
+        | Op::Switch { .. }
+        | Op::Return => true,
+        op => is_pure(op),
+    }
+}
+
+/// Whether the user's code is found in frames of the user's functions: theirs are not inlined into others.
+fn is_found(callee: &Function, caller: &Function) -> bool {
+    callee.origin != Origin::User || caller.origin == Origin::User
 }
 
 /// Puts the code of a function in place of the call in `line`.

@@ -1,7 +1,7 @@
 //! One function, instruction by instruction.
 
 use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, Unwind};
-use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, Quiet, R, SCRATCH, Site, WINDOW, physical};
+use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, Site, WINDOW, physical};
 use crate::vm::memory::LIVE;
 use crate::vm::wide;
 
@@ -29,7 +29,7 @@ pub fn translate(program: &Program, func: FuncId, body: &Body, overflow_jumps: &
         }
         translator.op(&op);
     }
-    translator.finish(program, func)
+    translator.finish(func)
 }
 
 struct Translator<'a> {
@@ -548,7 +548,7 @@ impl<'a> Translator<'a> {
         (self.sites.len() - 1) as u32
     }
 
-    fn finish(mut self, program: &Program, func: FuncId) -> Code {
+    fn finish(mut self, func: FuncId) -> Code {
         let starts = &self.starts;
         let target = |pc: u32| starts.get(pc as usize).copied().unwrap_or(u32::MAX);
         for inst in &mut self.insts {
@@ -584,12 +584,8 @@ impl<'a> Translator<'a> {
             params: function.params,
             results: function.results,
             shadow: initial_shadow(function),
-            user: self.body.scopes.iter().any(|scope| program.function(scope.func).origin == Origin::User),
-            quiet: match (function.quiet, function.origin) {
-                (true, _) => Quiet::Yes,
-                (false, Origin::Std) => Quiet::Inherited,
-                (false, _) => Quiet::No,
-            },
+            user: function.origin == Origin::User,
+            quiet: function.quiet,
         }
     }
 }

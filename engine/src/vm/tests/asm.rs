@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
 use crate::program::{
-    Builtin, FuncId, Function, Global, IntTy, List, Op, Origin, Pc, Place, PlaceId, Program, Reg, Slot, SwitchTable,
-    ThreadLocal, Unwind, ValidRange, Width,
+    Builtin, FuncId, Function, Global, IntTy, List, Op, Origin, Pc, Place, PlaceId, Program, Quiet, Reg, Slot,
+    SwitchTable, ThreadLocal, Unwind, ValidRange, Width,
 };
 use crate::vm::{Effort, Image, Run, RunOptions, run_image};
 
@@ -56,7 +56,7 @@ impl Asm {
             function: Function {
                 name: name.into(),
                 origin: Origin::User,
-                quiet: false,
+                quiet: Quiet::No,
                 registers: 32,
                 params,
                 results,

@@ -8,6 +8,7 @@ mod compute;
 mod errors;
 mod floats;
 mod integers;
+mod optimization;
 mod snapshots;
 mod threads;
 mod unwinding;

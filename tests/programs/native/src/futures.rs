@@ -160,5 +160,7 @@ fn executor() {
         });
     }
     println!("{:?}", executor.run());
+    let waker = Waker::from(Arc::new(CountingWaker(AtomicUsize::new(0))));
+    println!("{} {}", waker.will_wake(&waker.clone()), waker.will_wake(Waker::noop()));
     println!("{} {}", log.borrow().join(" "), running.get());
 }

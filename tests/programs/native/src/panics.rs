@@ -220,3 +220,23 @@ fn should_panic() {
     let n = 7;
     assert!(n % 2 == 0, "{n} must be even");
 }
+
+/// Tests that a macro makes, with attributes that it is given.
+macro_rules! tests_with_attributes {
+    ($($(#[$attribute:meta])* $name:ident: $body:block)*) => {
+        $(#[dpor::test]
+        $(#[$attribute])*
+        fn $name() $body)*
+    };
+}
+
+tests_with_attributes! {
+    #[should_panic(expected = "as it should")]
+    made_by_a_macro: { panic!("panics as it should") }
+
+    #[allow(clippy::unnecessary_literal_unwrap)]
+    #[should_panic]
+    made_by_a_macro_too: { None::<u8>.unwrap(); }
+
+    made_without_attributes: { println!("no panic") }
+}
