@@ -100,8 +100,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         self.frames.clear();
         self.choices.clear();
         self.root = item.path;
-        self.graphs[0] = item.graph;
-        self.state = item.state;
+        // Into this worker's own buffers: those of the item lie next to what the other worker goes on writing to.
+        self.graphs[0].copy_from(&item.graph, &mut self.renaming);
+        self.state.clone_from(&item.state);
         self.snapshots.truncate(0);
         for state in &item.snapshots {
             self.snapshots.push(state);

@@ -23,6 +23,12 @@ impl Renaming {
 }
 
 impl Graph {
+    /// Makes this graph a copy of another, in the buffers that it has.
+    pub(crate) fn copy_from(&mut self, whole: &Graph, renaming: &mut Renaming) {
+        self.begin_copy(whole, whole.len(), renaming);
+        self.end_copy(whole, renaming);
+    }
+
     /// Makes this graph a copy of `whole` as it was with `len` events, all writes without coherence order.
     pub(crate) fn begin_copy(&mut self, whole: &Graph, len: usize, renaming: &mut Renaming) {
         renaming.names.clear();
