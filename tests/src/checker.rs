@@ -46,6 +46,12 @@ pub fn check(package: Package, arguments: &[&str]) -> BTreeMap<String, Verdict> 
     verdicts
 }
 
+/// Has the tests of a package lowered, without running them.
+pub fn lower(package: Package) {
+    let mut command = Command::new(binary());
+    stdout(command.args(["dpor", "test", "--list"]).current_dir(package.directory()));
+}
+
 fn verdict(line: &str) -> Option<Verdict> {
     let event: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     let is_test = event["event"] == "test";

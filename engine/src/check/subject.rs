@@ -71,12 +71,10 @@ impl Subject {
     /// Runs a thread to its next visible action.
     fn run(&self, state: &mut State, thread: ThreadId) -> graph::Action {
         let id = vm_thread(thread);
-        let action = match self.next_action(&mut state.vm, id) {
+        match self.next_action(&mut state.vm, id) {
             Ok(action) => action,
             Err(failure) => state.fail(failure),
-        };
-        state.vm.share();
-        action
+        }
     }
 
     fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
@@ -287,6 +285,10 @@ impl Program for Subject {
             Some(issue) => issue.clone(),
             None => self.issue(Found::Nondeterminism(thread)),
         }
+    }
+
+    fn share(&self, state: &mut State) {
+        state.vm.share();
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {

@@ -165,7 +165,7 @@ impl Heap {
         if self.current != thread {
             self.current = thread;
             if self.tracking.is_some() {
-                self.recent.clear();
+                self.forget_all();
             }
         }
     }

@@ -1,0 +1,10 @@
+//! Concurrent programs with known numbers of executions, and with errors that only some executions have.
+//!
+//! `// COUNT: model executions …` in a test says how many executions it has; where the number comes from stands above.
+//! The line of an error ends with `// ERROR: kind`. A test with neither must pass.
+#![cfg(test)]
+#![allow(clippy::undocumented_unsafe_blocks, reason = "some unsafe blocks are wrong by design")]
+
+mod atomics;
+mod locks;
+mod races;
