@@ -185,7 +185,7 @@ impl Observer<Litmus> for Busy {
 }
 
 fn workers() {
-    println!("\ntwo workers against one, RC11 (best of three)");
+    println!("\ntwo workers against one, RC11 (best of seven, taken in turns)");
     println!("seconds are of wall-clock time, and of CPU time of the busiest worker, for when the machine is not idle");
     println!(
         "{:20} {:>10} {:>8} {:>8} {:>7} {:>9} {:>9} {:>7}",
@@ -201,18 +201,19 @@ fn workers() {
         ("mutex(9)", mutex(9)),
     ];
     for (name, program) in programs {
-        let best = |workers| {
+        let run = |workers| {
             let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
-            let run = |_| {
-                let begin = Instant::now();
-                let busy = Busy { begin, from: 0.0, to: 0.0, executions: 0 };
-                let (report, all) = explore_with(&program, &config, None, || busy);
-                let cpu = all.iter().map(|busy| busy.to - busy.from).fold(0.0, f64::max);
-                (begin.elapsed().as_secs_f64(), cpu, report.stats.executions)
-            };
-            (0..3).map(run).fold((f64::INFINITY, f64::INFINITY, 0), |a, b| (a.0.min(b.0), a.1.min(b.1), b.2))
+            let begin = Instant::now();
+            let busy = Busy { begin, from: 0.0, to: 0.0, executions: 0 };
+            let (report, all) = explore_with(&program, &config, None, || busy);
+            let cpu = all.iter().map(|busy| busy.to - busy.from).fold(0.0, f64::max);
+            (begin.elapsed().as_secs_f64(), cpu, report.stats.executions)
         };
-        let ((one, one_cpu, found), (two, two_cpu, same)) = (best(1), best(2));
+        let better = |a: (f64, f64, u64), b: (f64, f64, u64)| (a.0.min(b.0), a.1.min(b.1), b.2);
+        let worst = (f64::INFINITY, f64::INFINITY, 0);
+        let turns = (0..7).map(|_| (run(1), run(2)));
+        let best = turns.fold((worst, worst), |best, turn| (better(best.0, turn.0), better(best.1, turn.1)));
+        let ((one, one_cpu, found), (two, two_cpu, same)) = best;
         assert_eq!(found, same, "{name}");
         println!(
             "{name:20} {found:>10} {one:>8.2} {two:>8.2} {:>7.2} {one_cpu:>9.2} {two_cpu:>9.2} {:>7.2}",
