@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::explore::{Answer, Ending, Failure as Found, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
-use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
+use crate::program::{AtomicWidth, FuncId, Ordering};
 use crate::verdict::ErrorKind;
 use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm, Woken};
 
@@ -110,7 +110,7 @@ impl Subject {
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
                 loc: self.loc(vm, id, address, width)?,
                 order: order(ordering),
-                op: rmw_op(op),
+                op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
@@ -317,22 +317,6 @@ fn order(ordering: Ordering) -> MemOrder {
         Ordering::Acquire => MemOrder::Acquire,
         Ordering::AcqRel => MemOrder::AcqRel,
         Ordering::SeqCst => MemOrder::SeqCst,
-    }
-}
-
-fn rmw_op(op: RmwOp) -> graph::RmwOp {
-    match op {
-        RmwOp::Xchg => graph::RmwOp::Xchg,
-        RmwOp::Add => graph::RmwOp::Add,
-        RmwOp::Sub => graph::RmwOp::Sub,
-        RmwOp::And => graph::RmwOp::And,
-        RmwOp::Nand => graph::RmwOp::Nand,
-        RmwOp::Or => graph::RmwOp::Or,
-        RmwOp::Xor => graph::RmwOp::Xor,
-        RmwOp::Max => graph::RmwOp::Max,
-        RmwOp::Min => graph::RmwOp::Min,
-        RmwOp::UMax => graph::RmwOp::UMax,
-        RmwOp::UMin => graph::RmwOp::UMin,
     }
 }
 

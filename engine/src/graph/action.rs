@@ -1,6 +1,7 @@
 //! Visible actions: what a thread asks of its surroundings, and what becomes an event once it is answered.
 
 use super::ids::{Loc, ThreadId, Value};
+use crate::program::RmwOp;
 use serde::{Deserialize, Serialize};
 
 /// The ordering of an access or fence, as Rust names them, and plain (non-atomic) accesses.
@@ -41,22 +42,6 @@ impl MemOrder {
     pub fn is_atomic(self) -> bool {
         self != MemOrder::NotAtomic
     }
-}
-
-/// What an unconditional read-modify-write computes from the value it reads and its operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RmwOp {
-    Xchg,
-    Add,
-    Sub,
-    And,
-    Nand,
-    Or,
-    Xor,
-    Max,
-    Min,
-    UMax,
-    UMin,
 }
 
 /// How many bits of a [`Value`] an access covers: results of arithmetic are cut to them.

@@ -18,7 +18,8 @@ mod restrict;
 mod threads;
 mod view;
 
-pub use action::{Action, LOCKED, MemOrder, RmwOp, UNLOCKED, Width};
+pub use crate::program::RmwOp;
+pub use action::{Action, LOCKED, MemOrder, UNLOCKED, Width};
 pub use event::{Event, Snapshot};
 pub(crate) use extend::Effect;
 pub use ids::{EventId, Loc, ThreadId, Value};
