@@ -2,7 +2,6 @@
 
 use dpor_engine::program::{Op, Reg, Unwind, Width};
 use rustc_abi::ExternAbi;
-use rustc_index::IndexVec;
 use rustc_index::bit_set::DenseBitSet;
 use rustc_middle::mir::{self, BasicBlock, Local, UnwindAction};
 use rustc_middle::ty::layout::TyAndLayout;
@@ -49,8 +48,7 @@ impl Arguments {
 
 impl<'tcx> Lowering<'_, 'tcx> {
     /// Assigns the registers in which the arguments arrive.
-    pub(super) fn argument_registers(&mut self, result: Repr) -> Arguments {
-        let in_memory = self.locals_in_memory();
+    pub(super) fn argument_registers(&mut self, result: Repr, in_memory: &DenseBitSet<Local>) -> Arguments {
         let sret = if result == Repr::Memory { self.parameter() } else { Reg(0) };
         let mut arrivals = Vec::new();
         for local in self.body.args_iter() {
@@ -90,12 +88,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// Moves arguments to where their locals live.
-    pub(super) fn place_arguments(
-        &mut self,
-        arguments: &Arguments,
-        in_memory: &DenseBitSet<Local>,
-        _names: &IndexVec<Local, String>,
-    ) {
+    pub(super) fn place_arguments(&mut self, arguments: &Arguments, in_memory: &DenseBitSet<Local>) {
         for (local, arrival, _) in &arguments.arrivals {
             let spot = self.spot((*local).into());
             match arrival {

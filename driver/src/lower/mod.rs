@@ -143,7 +143,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         let return_repr = if return_layout.is_sized() { self.repr(return_layout) } else { Repr::Memory };
         self.results = return_repr.registers() as u8;
         let result = self.emit.registers(return_repr.registers());
-        let arguments = self.argument_registers(return_repr);
+        let arguments = self.argument_registers(return_repr, &in_memory);
 
         let names = self.local_names();
         let always_live = self.always_live();
@@ -172,7 +172,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             };
             self.locals.push(place);
         }
-        self.place_arguments(&arguments, &in_memory, &names);
+        self.place_arguments(&arguments, &in_memory);
     }
 
     /// A local in memory: in the frame or, if it is large, on its own.

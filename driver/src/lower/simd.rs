@@ -2,7 +2,6 @@
 
 use dpor_engine::program::{BinOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
 use rustc_middle::mir;
-use rustc_middle::ty::Instance;
 use rustc_middle::ty::layout::TyAndLayout;
 
 use super::Lowering;
@@ -21,13 +20,7 @@ struct Vector<'tcx> {
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
-    pub(super) fn simd_intrinsic(
-        &mut self,
-        name: &str,
-        _instance: Instance<'tcx>,
-        args: &[&mir::Operand<'tcx>],
-        spot: Spot<'tcx>,
-    ) {
+    pub(super) fn simd_intrinsic(&mut self, name: &str, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) {
         if self.try_simd(name, args, spot).is_none() {
             self.unsupported(format!("the vector operation `{name}`"));
         }

@@ -53,37 +53,6 @@ impl Width {
     pub const W16: Width = Width(16);
     pub const W32: Width = Width(32);
     pub const W64: Width = Width(64);
-
-    fn truncate(self, value: Value) -> Value {
-        value & (Value::MAX >> (64 - self.0))
-    }
-
-    fn sign_extend(self, value: Value) -> i64 {
-        let shift = 64 - self.0;
-        ((value << shift) as i64) >> shift
-    }
-}
-
-impl RmwOp {
-    /// The value written, given the value read and the operand.
-    #[inline]
-    pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
-        let signed = |v| width.sign_extend(v);
-        let result = match self {
-            RmwOp::Xchg => operand,
-            RmwOp::Add => old.wrapping_add(operand),
-            RmwOp::Sub => old.wrapping_sub(operand),
-            RmwOp::And => old & operand,
-            RmwOp::Nand => !(old & operand),
-            RmwOp::Or => old | operand,
-            RmwOp::Xor => old ^ operand,
-            RmwOp::Max => signed(old).max(signed(operand)) as Value,
-            RmwOp::Min => signed(old).min(signed(operand)) as Value,
-            RmwOp::UMax => width.truncate(old).max(width.truncate(operand)),
-            RmwOp::UMin => width.truncate(old).min(width.truncate(operand)),
-        };
-        width.truncate(result)
-    }
 }
 
 /// The next visible action of a thread.
@@ -140,7 +109,9 @@ impl Action {
     #[inline]
     pub fn update(&self, old: Value) -> Option<Value> {
         match *self {
-            Action::Rmw { op, width, operand, .. } => Some(op.apply(width, old, operand)),
+            Action::Rmw { op, width, operand, .. } => {
+                Some(op.apply(u32::from(width.0), u128::from(old), u128::from(operand)) as Value)
+            }
             Action::Cas { expected, new, .. } => (old == expected).then_some(new),
             Action::Lock { .. } => (old == UNLOCKED).then_some(LOCKED),
             _ => None,

@@ -225,6 +225,29 @@ pub enum RmwOp {
     UMin,
 }
 
+impl RmwOp {
+    /// The value written, given the value read and the operand; all have so many bits.
+    #[inline]
+    pub fn apply(self, bits: u32, old: u128, operand: u128) -> u128 {
+        let unused = 128 - bits;
+        let unsigned = |value: u128| value << unused >> unused;
+        let signed = |value: u128| (value << unused) as i128 >> unused;
+        unsigned(match self {
+            RmwOp::Xchg => operand,
+            RmwOp::Add => old.wrapping_add(operand),
+            RmwOp::Sub => old.wrapping_sub(operand),
+            RmwOp::And => old & operand,
+            RmwOp::Nand => !(old & operand),
+            RmwOp::Or => old | operand,
+            RmwOp::Xor => old ^ operand,
+            RmwOp::Max => signed(old).max(signed(operand)) as u128,
+            RmwOp::Min => signed(old).min(signed(operand)) as u128,
+            RmwOp::UMax => unsigned(old).max(unsigned(operand)),
+            RmwOp::UMin => unsigned(old).min(unsigned(operand)),
+        })
+    }
+}
+
 /// The size of an atomic access. A 128-bit one takes register pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicWidth {

@@ -1,6 +1,6 @@
 //! Atomic accesses to memory: what they give when all threads see one memory, and whether they may be made at all.
 
-use crate::program::{AtomicWidth, RmwOp};
+use crate::program::AtomicWidth;
 
 use super::Vm;
 use super::action::{Action, Answer};
@@ -57,7 +57,7 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
         Action::Rmw { op, address, width, operand, .. } => {
             check_writable(space, address, width)?;
             let old = read(space, address, width)?;
-            write(space, address, width, rmw(op, width, old, operand))?;
+            write(space, address, width, op.apply(8 * width.bytes(), old, operand))?;
             Ok(Answer::Value(old))
         }
         Action::Cas { address, width, expected, new, .. } => {
@@ -120,25 +120,4 @@ pub fn write(space: &mut Space, address: u64, width: AtomicWidth, value: u128) -
             space.write(address, &value.to_le_bytes())
         }
     }
-}
-
-/// The new value of a read-modify-write.
-pub fn rmw(op: RmwOp, width: AtomicWidth, old: u128, operand: u128) -> u128 {
-    let bits = 8 * width.bytes();
-    let mask = u128::MAX >> (128 - bits);
-    let signed = |value: u128| (value << (128 - bits)) as i128 >> (128 - bits);
-    let new = match op {
-        RmwOp::Xchg => operand,
-        RmwOp::Add => old.wrapping_add(operand),
-        RmwOp::Sub => old.wrapping_sub(operand),
-        RmwOp::And => old & operand,
-        RmwOp::Nand => !(old & operand),
-        RmwOp::Or => old | operand,
-        RmwOp::Xor => old ^ operand,
-        RmwOp::Max => signed(old).max(signed(operand)) as u128,
-        RmwOp::Min => signed(old).min(signed(operand)) as u128,
-        RmwOp::UMax => old.max(operand),
-        RmwOp::UMin => old.min(operand),
-    };
-    new & mask
 }

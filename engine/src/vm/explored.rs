@@ -10,7 +10,7 @@ use super::image::Image;
 use super::memory::{Heap, INIT, Site, Space, Tracked, Tracking};
 use super::thread::{Pending, Reply, ThreadId};
 use super::world::World;
-use super::{Cow, RunOptions, Vm, atomics};
+use super::{Cow, RunOptions, Vm};
 
 impl Vm {
     /// A machine without threads.
@@ -144,7 +144,7 @@ fn written(action: Action, answer: Answer) -> Option<(u64, crate::program::Atomi
         (Action::Store { address, width, value, .. }, _) => Some((address, width, value)),
         (Action::Lock { address }, _) => Some((address, crate::program::AtomicWidth::W32, 1)),
         (Action::Rmw { op, address, width, operand, .. }, Answer::Value(old)) => {
-            Some((address, width, atomics::rmw(op, width, old, operand)))
+            Some((address, width, op.apply(8 * width.bytes(), old, operand)))
         }
         (Action::Cas { address, width, new, .. }, Answer::Cas { success: true, .. }) => Some((address, width, new)),
         _ => None,
