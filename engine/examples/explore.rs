@@ -1,5 +1,5 @@
 //! Explores the tests of a lowered program whose names contain a text:
-//! `cargo run --release -p dpor-engine --example explore -- FILE.dpor [TEXT] [WORKERS]`
+//! `cargo run --release -p dpor-engine --example explore -- FILE.dpor [TEXT] [WORKERS] [MAX_EXECUTIONS]`
 
 use std::error::Error;
 use std::path::Path;
@@ -13,13 +13,14 @@ use dpor_engine::vm::{Image, RunOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let file = args.next().ok_or("usage: explore FILE.dpor [TEXT] [WORKERS]")?;
+    let file = args.next().ok_or("usage: explore FILE.dpor [TEXT] [WORKERS] [MAX_EXECUTIONS]")?;
     let text = args.next().unwrap_or_default();
     let workers = args.next().map_or(Ok(1), |workers| workers.parse())?;
+    let max_executions = args.next().map(|max| max.parse()).transpose()?;
     let program = Arc::new(Program::load(Path::new(&file))?);
     let image = Image::of(&program);
     for test in program.tests.iter().filter(|test| test.name.contains(&text)) {
-        let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
+        let config = Config { workers, max_executions, ..Config::new(MemoryModel::Rc11) };
         let checked = check(&image, test.entry, &RunOptions::default(), &config);
         let stats = &checked.stats;
         let rate = stats.executions as f64 / checked.time.as_secs_f64();
