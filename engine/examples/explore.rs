@@ -21,13 +21,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let image = Image::of(&program);
     for test in program.tests.iter().filter(|test| test.name.contains(&text)) {
         let config = Config { workers, max_executions, ..Config::new(MemoryModel::Rc11) };
+        let before = cpu_seconds();
         let checked = check(&image, test.entry, &RunOptions::default(), &config);
         let stats = &checked.stats;
-        let rate = stats.executions as f64 / checked.time.as_secs_f64();
-        let outcome = checked.outcome.name();
+        let seconds = cpu_seconds() - before;
+        let rate = stats.executions as f64 / seconds;
         println!(
-            "{}: {outcome}, {} executions, {} blocked, {:?}, {rate:.0}/s",
-            test.name, stats.executions, stats.blocked, checked.time
+            "{}: {}, {} executions, {} blocked, {:.2} s, {seconds:.2} s of CPU time, {rate:.0}/s",
+            test.name,
+            checked.outcome.name(),
+            stats.executions,
+            stats.blocked,
+            checked.time.as_secs_f64()
         );
         if let Some(failure) = &checked.failure {
             println!("  {:?}: {}", failure.kind, failure.message);
@@ -40,4 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// Seconds of CPU time that this process has used, in hundredths.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
 }

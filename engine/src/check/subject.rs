@@ -6,18 +6,18 @@ use crate::explore::{Answer, Ending, Failure as Found, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm, Woken};
+use crate::vm::{
+    self, Action, Basis, Explored, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Translated,
+    Woken,
+};
 
 use super::locations::{Atomic, Locations};
 
 /// A test to be explored.
 pub struct Subject {
-    image: Arc<Image>,
-    entry: FuncId,
-    options: Arc<RunOptions>,
+    basis: Arc<Basis<graph::Action>>,
     locations: Locations,
-    /// The memory whose accesses are tracked.
-    tracked: Arc<Tracked>,
+    check_leaks: bool,
 }
 
 /// What ends an exploration.
@@ -39,11 +39,22 @@ impl Issue {
 }
 
 /// The state of a test that runs.
-#[derive(Clone)]
 pub struct State {
-    vm: Vm,
+    vm: Explored<graph::Action>,
     /// What went wrong.
     issue: Option<Issue>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { vm: self.vm.clone(), issue: self.issue.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &State) {
+        self.vm.clone_from(&source.vm);
+        self.issue.clone_from(&source.issue);
+    }
 }
 
 impl State {
@@ -59,109 +70,91 @@ impl State {
 
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
-        Subject {
-            image: Arc::clone(image),
-            entry,
-            options: Arc::new(options.clone()),
-            locations: Locations::default(),
-            tracked: Arc::new(tracked),
-        }
+        let check_leaks = options.check_leaks;
+        Subject { basis: Basis::new(image, entry, options, tracked), locations: Locations::default(), check_leaks }
     }
 
-    /// Runs a thread to its next visible action.
-    fn run(&self, state: &mut State, thread: ThreadId) -> graph::Action {
-        let id = vm_thread(thread);
-        match self.next_action(&mut state.vm, id) {
+    /// Answers a thread and runs it to its next visible action.
+    fn run(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        answer: Option<vm::Answer>,
+        clock: &View,
+        events: u32,
+    ) -> graph::Action {
+        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
             Ok(action) => action,
             Err(failure) => state.fail(failure),
         }
     }
 
-    fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
-        loop {
-            let action = match vm.pending(id) {
-                Some(postponed) => postponed,
-                None => match vm.run_thread(id)? {
-                    Stop::Action(action) => action,
-                    Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
-                },
-            };
-            vm.check_access(id)?;
-            match action {
-                Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
-                // Who waits sees for itself that the word has changed.
-                Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
-                action => return self.translate(vm, id, action),
-            }
-        }
-    }
-
     /// The action as the explorer knows it.
-    fn translate(&self, vm: &Vm, id: vm::ThreadId, action: Action) -> Result<graph::Action, Box<Failure>> {
-        Ok(match action {
+    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
+        Ok(Translated::Action(match action {
+            Action::Yield | Action::Assume { holds: true } => return Ok(Translated::Answer(vm::Answer::Done)),
+            // Who waits sees for itself that the word has changed.
+            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
             Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, width)?, order: order(ordering) }
+                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
             }
-            Action::Store { address, width, ordering, value } => graph::Action::Store {
-                loc: self.loc(vm, id, address, width)?,
-                order: order(ordering),
-                value: value as Value,
-            },
+            Action::Store { address, width, ordering, value } => {
+                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
+            }
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(vm, id, address, width)?,
+                loc: self.loc(address, width)?,
                 order: order(ordering),
                 op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
             Action::Cas { address, width, success, failure, expected, new, .. } => graph::Action::Cas {
-                loc: self.loc(vm, id, address, width)?,
+                loc: self.loc(address, width)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
             },
-            Action::Lock { address } => graph::Action::Lock { loc: self.loc(vm, id, address, AtomicWidth::W32)? },
+            Action::Lock { address } => graph::Action::Lock { loc: self.loc(address, AtomicWidth::W32)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
             Action::Choose { n } => match u32::try_from(n) {
                 Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err(vm.unsupported(id, "a choice among none, or among more than 2^32")),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
             },
-            Action::Assume { .. } => graph::Action::Block,
+            Action::Assume { holds: false } => graph::Action::Block,
             Action::End => graph::Action::End,
             // Looks whether the word has changed; where it has not, the thread sleeps in this execution for ever, and
             // wakes up in others, in which the word it sees has changed.
             Action::FutexWait { address, .. } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, AtomicWidth::W32)?, order: MemOrder::Relaxed }
+                graph::Action::Load { loc: self.loc(address, AtomicWidth::W32)?, order: MemOrder::Relaxed }
             }
-            Action::FutexWake { .. } => graph::Action::Block,
             Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
+                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value } => {
-                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
             }
-            Action::Yield => graph::Action::Block,
-        })
+        }))
     }
 
-    fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
+    fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
-            Some(width) => self.loc(vm, id, address, width),
-            None => Err(vm.unsupported(id, "an atomic of this size")),
+            Some(width) => self.loc(address, width),
+            None => Err("an atomic of this size".to_owned()),
         }
     }
 
-    fn loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, width: AtomicWidth) -> Result<Loc, Box<Failure>> {
+    fn loc(&self, address: u64, width: AtomicWidth) -> Result<Loc, String> {
         if width == AtomicWidth::W128 {
-            return Err(vm.unsupported(id, "a 128-bit atomic"));
+            return Err("a 128-bit atomic".to_owned());
         }
         let atomic = Atomic { address, width };
         let loc = self.locations.number(atomic);
         if self.locations.atomic(loc) != atomic {
-            return Err(vm.unsupported(id, "atomic accesses of different sizes to the same place"));
+            return Err("atomic accesses of different sizes to the same place".to_owned());
         }
         Ok(loc)
     }
@@ -179,6 +172,15 @@ impl Subject {
         let thread = vm::ThreadId::MAIN;
         let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
         Issue::Failure(Arc::new(failure))
+    }
+
+    /// The addresses and the last values of all atomics that were accessed.
+    fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
+        let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
+        let last = |(loc, location): (Loc, &graph::Location)| {
+            (self.locations.atomic(loc).address, graph.written(location.co_max(), loc))
+        };
+        touched.map(last).collect()
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -229,14 +231,11 @@ impl Program for Subject {
     }
 
     fn initial(&self) -> State {
-        match Vm::new(&self.image, self.entry, &self.options) {
-            Ok(mut vm) => {
-                vm.track(&self.tracked);
-                State { vm, issue: None }
-            }
+        match Explored::new(&self.basis) {
+            Ok(vm) => State { vm, issue: None },
             Err(failure) => {
                 let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Vm::empty(&self.image, &self.options), issue }
+                State { vm: Explored::vacant(&self.basis), issue }
             }
         }
     }
@@ -245,8 +244,7 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        state.vm.set_clock(clock, 0);
-        self.run(state, thread)
+        self.run(state, vm_thread(thread), None, clock, 0)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
@@ -263,16 +261,7 @@ impl Program for Subject {
             None => vm::Answer::Done,
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        // The access itself is the latest event; what follows comes after it.
-        state.vm.set_clock(answer.clock, events.saturating_sub(1));
-        let result = state.vm.record(id, answered).and_then(|()| {
-            state.vm.set_clock(answer.clock, events);
-            state.vm.answer(id, answered)
-        });
-        match result {
-            Ok(()) => self.run(state, thread),
-            Err(failure) => state.fail(failure),
-        }
+        self.run(state, id, Some(answered), answer.clock, events)
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -287,13 +276,13 @@ impl Program for Subject {
         }
     }
 
-    fn share(&self, state: &mut State) {
-        state.vm.share();
+    fn state_bytes(&self, state: &State) -> usize {
+        state.vm.bytes()
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         match ending {
-            Ending::Complete if self.options.check_leaks => match state.vm.leaks() {
+            Ending::Complete if self.check_leaks => match state.vm.leaks(|| self.atomics(graph)) {
                 Some(failure) => Err(Issue::Failure(Arc::from(failure))),
                 None => Ok(()),
             },

@@ -17,7 +17,7 @@ pub enum Stop {
 }
 
 /// What a thread is about to do. Values of less than 128 bits are zero-extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Load {
         address: u64,
@@ -97,7 +97,7 @@ pub enum Action {
 }
 
 /// When a wait ends by itself, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timeout {
     /// From now.
     After(u64),
@@ -106,7 +106,7 @@ pub enum Timeout {
 }
 
 /// What a pending action gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// It happened: stores, fences, spawns, joins, yields, assumptions that hold, ends.
     Done,
@@ -119,7 +119,7 @@ pub enum Answer {
 }
 
 /// Why a futex wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Woken {
     /// By a wake.
     Wake,

@@ -53,7 +53,7 @@ pub struct Failure {
 }
 
 /// An active function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     pub function: String,
     pub origin: Origin,

@@ -12,6 +12,7 @@ use crate::verdict::{ErrorKind, Outcome};
 use super::action::{Action, Answer, Stop, Timeout, Woken};
 use super::failure::{Failure, FailureKind, Note};
 use super::image::Image;
+use super::leak;
 use super::thread::ThreadId;
 use super::world::Output;
 use super::{RunOptions, Vm};
@@ -52,7 +53,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
     let result = schedule.run();
     let mut vm = schedule.vm;
     let failure = match result {
-        Ok(End::Complete) if vm.options.check_leaks => vm.leaks(),
+        Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, &[], &vm.image),
         Ok(_) => None,
         Err(failure) => Some(failure),
     };
@@ -60,7 +61,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
         outcome: failure.as_ref().map_or(Outcome::Passed, |failure| failure.kind.outcome()),
         failure: failure.map(|failure| *failure),
         steps: vm.steps(),
-        output: std::mem::take(&mut vm.world.get_mut().output),
+        output: std::mem::take(vm.world.output.get_mut()),
     }
 }
 
@@ -223,7 +224,7 @@ impl Schedule {
 
     fn wait(&mut self, id: ThreadId, address: u64, bitset: u32, timeout: Option<Timeout>) {
         let deadline = timeout.map(|timeout| match timeout {
-            Timeout::After(nanoseconds) => self.vm.world.get().clock.saturating_add(nanoseconds),
+            Timeout::After(nanoseconds) => self.vm.world.clock.get().saturating_add(nanoseconds),
             Timeout::At(time) => time,
         });
         self.waits += 1;
@@ -256,8 +257,8 @@ impl Schedule {
             _ => None,
         });
         let Some((deadline, index)) = deadlines.min() else { return Err(self.deadlock()) };
-        let world = self.vm.world.get_mut();
-        world.clock = world.clock.max(deadline);
+        let clock = self.vm.world.clock.get_mut();
+        *clock = (*clock).max(deadline);
         self.release(ThreadId(index as u16), Answer::Woken(Woken::Timeout))
     }
 

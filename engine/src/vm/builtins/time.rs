@@ -23,9 +23,9 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
     match builtin {
         Builtin::ClockGettime => {
             let [clock, out] = context.args(site);
-            let world = context.world.get_mut();
-            world.clock += TICK;
-            let now = world.clock + start(clock);
+            let time = context.world.clock.get_mut();
+            *time += TICK;
+            let now = *time + start(clock);
             let mut space = context.space();
             space.write_u64(out, now / SECOND)?;
             space.write_u64(out.wrapping_add(8), now % SECOND)?;
@@ -49,11 +49,11 @@ fn start(clock: u64) -> u64 {
 /// Time passes, and others may run.
 fn sleep(context: &mut Context, site: &Site, clock: u64, absolute: bool, request: u64) -> Checked<Flow> {
     let Some(nanoseconds) = timespec(context, request)? else { return context.give(site, errno::EINVAL) };
-    let world = context.world.get_mut();
+    let time = context.world.clock.get_mut();
     if absolute {
-        world.clock = world.clock.max(nanoseconds.saturating_sub(start(clock)));
+        *time = (*time).max(nanoseconds.saturating_sub(start(clock)));
     } else {
-        world.clock = world.clock.saturating_add(nanoseconds);
+        *time = time.saturating_add(nanoseconds);
     }
     Ok(context.stop(Action::Yield, register(site)))
 }
