@@ -8,6 +8,8 @@ use std::fmt::Debug;
 pub struct Answer<'a> {
     /// The value read or chosen, or the number of the thread spawned; 0 for actions that have no answer.
     pub value: Value,
+    /// Whether something was written: whether a compare-and-swap succeeded.
+    pub wrote: bool,
     /// What happens before the thread's next step: for each thread, how many of its events. An access of another thread
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.

@@ -11,7 +11,7 @@ use super::program::{Answer, Ending, Program};
 use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::{Failure, Observer};
-use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, ThreadId};
+use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
 use crate::model::{Model, Scratch, find_race};
 
 /// Explores a subtree of the exploration tree.
@@ -31,6 +31,11 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub renaming: Renaming,
     /// What the write that looks for revisits depends on.
     pub porf: Vec<u32>,
+}
+
+/// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
+fn can_be_revisited(action: &Action) -> bool {
+    !matches!(action, Action::Reach { .. })
 }
 
 /// What came of a step.
@@ -130,14 +135,19 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             slot
         } else {
             self.choices.truncate(start);
-            if matches!(choice, Choice::Read(_)) { self.save() } else { usize::MAX }
+            if self.needs_snapshot(thread, choice) { self.save() } else { usize::MAX }
         };
         self.apply(thread, choice, slot)
     }
 
+    /// Whether the pending action of a thread becomes a read that may be revisited.
+    fn needs_snapshot(&self, thread: ThreadId, choice: Choice) -> bool {
+        matches!(choice, Choice::Read { .. }) && can_be_revisited(&self.graph().thread(thread).pending)
+    }
+
     /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
     fn full(&mut self) -> Step<P::Error> {
-        if !self.graph().threads().any(|(_, t)| matches!(t.pending, Action::Lock { .. })) {
+        if !self.graph().threads().any(|(_, t)| t.pending.is_lock()) {
             return self.finish();
         }
         let start = self.choices.len();
@@ -186,18 +196,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// The thread that `next_P` prefers of those that can go on.
     pub fn next_thread(&self) -> Option<ThreadId> {
         let graph = self.graph();
-        graph
-            .preference()
-            .iter()
-            .copied()
-            .find(|&t| graph.thread(t).alive && is_enabled(self.program, &self.state, graph, t))
+        let mut alive = graph.preference().iter().copied().filter(|&t| graph.thread(t).alive);
+        let ready = alive.clone().find(|&t| is_enabled(self.program, &self.state, graph, t));
+        // One that waits for a value may still read another, and then waits for ever.
+        ready.or_else(|| alive.find(|&t| matches!(graph.thread(t).pending, Action::Await { then: Then::Read, .. })))
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
     pub fn apply(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         match choice {
-            Choice::Revisit { thread, read, place, source } => self.revisit_by_pending(thread, read, place, source),
-            Choice::RevisitOn { read } => self.revisit_by_last(read),
+            Choice::Revisit { .. } => self.revisit_by_pending(choice),
+            Choice::RevisitOn { read, read_way } => self.revisit_by_last(read, read_way),
             Choice::Stay => Step::Extended,
             Choice::Full => self.finish(),
             _ => self.extend(thread, choice, slot),
@@ -211,7 +220,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
         let id = graph.append(thread, action, effect);
-        if effect.rf.is_some() {
+        if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
         if let Some(race) = find_race(graph, id) {
@@ -225,7 +234,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
-        let answer = Answer { value, clock: graph.hb(id) };
+        let answer = Answer { value, wrote: event.is_write, clock: graph.hb(id) };
         let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));

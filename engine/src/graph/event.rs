@@ -42,6 +42,8 @@ pub struct Event {
     /// The saved program state from before it was added: where a revisit starts. Reads that can never be revisited
     /// have none.
     pub snapshot: Snapshot,
+    /// In which of the ways that its action allows it happened (see [`Action::ways`]).
+    pub way: u32,
     /// Whether it is a read that a write added later has revisited.
     pub revisited: bool,
     /// Whether it has revisited a read: it can then never be deleted (§4.3 of the paper).
@@ -86,6 +88,7 @@ impl Event {
             elsewhere_before: EventId::NONE,
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
+            way: 0,
             revisited: false,
             fixed: true,
         }

@@ -15,14 +15,16 @@ pub(crate) struct Effect {
     pub written: Option<Value>,
     /// Its coherence position, for writes.
     pub place: usize,
-    /// What it is answered with; the value read for reads. Spawns answer themselves.
+    /// What it is answered with. Spawns answer themselves.
     pub answer: Value,
+    /// In which of the ways that the action allows it happens.
+    pub way: u32,
 }
 
 impl Effect {
     /// No reading, no writing.
     pub fn answer(answer: Value) -> Effect {
-        Effect { rf: EventId::NONE, written: None, place: 0, answer }
+        Effect { rf: EventId::NONE, written: None, place: 0, answer, way: 0 }
     }
 }
 
@@ -113,6 +115,7 @@ impl Graph {
             elsewhere_before: slot.tip(),
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
+            way: effect.way,
             revisited: false,
             fixed: false,
         };

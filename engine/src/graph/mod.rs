@@ -19,7 +19,7 @@ mod threads;
 mod view;
 
 pub use crate::program::RmwOp;
-pub use action::{Action, LOCKED, MemOrder, UNLOCKED, Width};
+pub use action::{Action, LOCKED, MemOrder, Test, Then, UNLOCKED, Width};
 pub use event::{Event, Snapshot};
 pub(crate) use extend::Effect;
 pub use ids::{EventId, Loc, ThreadId, Value};

@@ -86,7 +86,7 @@ impl Graph {
         let event: &Event = whole.event(id);
         let rf = if event.is_read { renaming.get(event.rf) } else { EventId::NONE };
         let written = event.is_write.then_some(event.written);
-        let effect = Effect { rf, written, place: 0, answer: event.answer };
+        let effect = Effect { rf, written, place: 0, answer: event.answer, way: event.way };
         let name = self.append_unordered(event.thread, event.action, effect);
         let kept = &mut self.events[name.index()];
         kept.fixed = event.fixed;

@@ -139,9 +139,9 @@ fn action(instr: &Instr, registers: &[Value]) -> Action {
             Action::Rmw { loc: loc(place), order, op, width: Width::W64, operand: value(operand) }
         }
         Instr::Cas { place, expected, new, order, failure, .. } => {
-            Action::Cas { loc: loc(place), order, failure, expected: value(expected), new: value(new) }
+            Action::Cas { loc: loc(place), order, failure, expected: value(expected), new: value(new), spurious: false }
         }
-        Instr::Lock { place } => Action::Lock { loc: loc(place) },
+        Instr::Lock { place } => Action::lock(loc(place)),
         Instr::Fence { order } => Action::Fence { order },
         Instr::Spawn { .. } => Action::Spawn,
         Instr::Join { thread } => Action::Join(ThreadId::new(value(thread) as usize)),
