@@ -172,6 +172,7 @@ impl Subject {
         let (kind, message) = match found {
             Found::Program(issue) => return issue,
             Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
+            Found::Unordered(loc) => (FailureKind::Unsupported, format!("unordered writes to {loc:?}")),
             Found::Nondeterminism(thread) => (
                 FailureKind::Unsupported,
                 format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),

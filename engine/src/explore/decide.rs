@@ -31,7 +31,7 @@ struct Floors {
 /// Whether a thread can take its pending action in this graph.
 pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Graph, thread: ThreadId) -> bool {
     match graph.thread(thread).pending {
-        Action::End | Action::Block | Action::Fail => false,
+        Action::End | Action::Block | Action::Spin { .. } | Action::Fail => false,
         Action::Join(target) => {
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }
@@ -75,6 +75,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let co = &graph.location(loc).co;
             let source = co[position];
             let old = graph.written(source, loc);
+            if !graph.may_read(thread, source) {
+                continue;
+            }
             // What would wait for ever and has not seen the latest value is of no interest.
             if action.is_blocked_by(old) && (action.is_lock() || position < last) {
                 continue;
@@ -88,6 +91,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     continue;
                 };
                 if position < floors.update {
+                    continue;
+                }
+                if value == old && self.waits_in_vain(thread, source) {
+                    if position == last {
+                        self.choices.push(Choice::Read { source, way });
+                    }
                     continue;
                 }
                 if free {
@@ -203,7 +212,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if !is_maximally_added(graph, id, &revisiter) {
                 break;
             }
-            if candidate && event.snapshot.is_some() {
+            if candidate
+                && event.snapshot.is_some()
+                && (!event.after.is_some() || revisiter.depends_on(graph, event.after))
+            {
                 for way in 0..event.action.ways(value) {
                     let site = Site::of(graph, id, event.action.update(value, way).is_some());
                     let floor = self.model.floor(graph, &site, &mut self.scratch);

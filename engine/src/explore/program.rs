@@ -49,6 +49,13 @@ pub trait Program: Sync {
     /// Answers the pending action of a thread and runs it to the next.
     fn resume(&self, state: &mut Self::State, thread: ThreadId, answer: Answer<'_>) -> Action;
 
+    /// Whether the pending action of a thread may be part of an iteration of a loop that waits, which then ends with
+    /// [`Action::Spin`].
+    fn may_spin(&self, state: &Self::State, thread: ThreadId) -> bool {
+        let _ = (state, thread);
+        false
+    }
+
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
 

@@ -14,7 +14,7 @@ use super::decide::{effect_of_read, effect_of_store};
 use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, Event, EventId, Graph, ThreadId, join};
+use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, join};
 use crate::model::{Model, find_race};
 
 /// The write that revisits.
@@ -61,31 +61,58 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     fn revisit(&mut self, write: Write, read: EventId, read_way: u32) -> Step<P::Error> {
         let snapshot = self.graph().event(read).snapshot;
-        let reads = self.restrict(write, read, read_way);
+        let (thread, action) = (self.graph().event(read).thread, self.graph().event(read).action);
+        self.restrict(write, read);
         self.level += 1;
         self.stats.revisits_done += 1;
-        self.stats.events += 1 + u64::from(reads);
+        self.stats.events += 1;
         self.state.clone_from(self.snapshots.get(snapshot.slot as usize));
         match self.replay(snapshot.events as usize) {
             Step::Extended => {}
             other => return other,
         }
-        let graph = self.graph();
-        if reads && graph.event(graph.last()).is_write { self.revisit_on() } else { Step::Extended }
+        if self.graph().thread(thread).pending != action {
+            return Step::Failed(Failure::Nondeterminism(thread));
+        }
+        let write = self.graph().last();
+        if self.would_wait_for(thread, action, write) {
+            // The writes of a lock are ordered anyhow.
+            if !action.is_lock() {
+                self.graphs[self.level].set_after(thread, write);
+            }
+            return Step::Extended;
+        }
+        self.add_revisited(thread, snapshot, write, read_way)
     }
 
-    /// Makes the next graph of the stack the restricted one, with the write at its place and the read reading from it.
-    ///
-    /// Says whether the read is in it: a lock that finds the lock taken is not, its thread waits.
-    fn restrict(&mut self, write: Write, read: EventId, read_way: u32) -> bool {
+    /// Adds the revisited read, which reads from the write.
+    fn add_revisited(&mut self, thread: ThreadId, snapshot: Snapshot, write: EventId, way: u32) -> Step<P::Error> {
+        self.stats.events += 1;
+        let graph = &mut self.graphs[self.level];
+        let action = graph.thread(thread).pending;
+        let effect = effect_of_read(graph, action, write, way);
+        let read = graph.append(thread, action, effect);
+        let event = graph.event_mut(read);
+        event.revisited = true;
+        event.snapshot = snapshot;
+        if let Some(race) = find_race(graph, read) {
+            return Step::Failed(Failure::Race(race));
+        }
+        match self.run(read) {
+            Step::Extended if effect.written.is_some() => self.revisit_on(),
+            other => other,
+        }
+    }
+
+    /// Makes the next graph of the stack the restricted one, with the write at its place.
+    fn restrict(&mut self, write: Write, read: EventId) {
         if self.graphs.len() == self.level + 1 {
             self.graphs.push(Graph::new(self.program.threads()));
         }
         let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
         let (whole, graph) = (&whole[self.level], &mut rest[0]);
         let revisiter = Revisiter { thread: write.thread, porf: &self.porf, id: write.id };
-        let revisited = whole.event(read);
-        let snapshot = revisited.snapshot;
+        let snapshot = whole.event(read).snapshot;
         let renaming = &mut self.renaming;
         graph.begin_copy(whole, snapshot.events as usize, renaming);
         for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
@@ -93,22 +120,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 graph.keep(whole, id, renaming);
             }
         }
-        graph.end_copy(whole, renaming);
+        graph.end_copy(whole, read.index(), renaming);
         let effect = match write.source.is_some() {
             true => effect_of_read(graph, write.action, renaming.get(write.source), write.way),
             false => effect_of_store(write.action, write.place as usize),
         };
         let write = graph.append(write.thread, write.action, effect);
         graph.event_mut(write).fixed = true;
-        if revisited.action.is_lock() && effect.written.is_some_and(|value| revisited.action.is_blocked_by(value)) {
-            return false;
-        }
-        let effect = effect_of_read(graph, revisited.action, write, read_way);
-        let read = graph.append(revisited.thread, revisited.action, effect);
-        let event = graph.event_mut(read);
-        event.revisited = true;
-        event.snapshot = snapshot;
-        true
     }
 
     /// Runs the program from a state that contains the first `from` events through the others.

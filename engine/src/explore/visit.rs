@@ -10,6 +10,7 @@ use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
 use super::snapshots::Snapshots;
 use super::stats::Stats;
+use super::waiting::Waiting;
 use super::{Failure, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
 use crate::model::{Model, Scratch, find_race};
@@ -31,6 +32,10 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub renaming: Renaming,
     /// What the write that looks for revisits depends on.
     pub porf: Vec<u32>,
+    /// What is done about threads that wait.
+    pub waiting: Waiting<'p>,
+    /// The state in which threads try whether they would wait.
+    pub trial: P::State,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -44,6 +49,8 @@ pub(super) enum Step<E> {
     Extended,
     /// No thread can go on.
     Full(Ending),
+    /// What would come of it is of no interest.
+    Cut,
     /// Something is wrong.
     Failed(Failure<E>),
 }
@@ -59,7 +66,7 @@ pub(super) struct Item<S> {
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
-    pub fn new(program: &'p P, model: M) -> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>) -> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
@@ -74,6 +81,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             scratch: Scratch::default(),
             renaming: Renaming::default(),
             porf: Vec::new(),
+            waiting,
+            trial: program.initial(),
         }
     }
 
@@ -128,7 +137,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         };
         let start = self.choices.len();
         self.decide(thread);
-        let choice = self.choices[start];
+        let Some(&choice) = self.choices.get(start) else { return Step::Cut };
         let slot = if self.choices.len() - start > 1 {
             let slot = self.save();
             self.push_frame(thread, start, slot);
@@ -194,12 +203,26 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// The thread that `next_P` prefers of those that can go on.
-    pub fn next_thread(&self) -> Option<ThreadId> {
-        let graph = self.graph();
-        let mut alive = graph.preference().iter().copied().filter(|&t| graph.thread(t).alive);
-        let ready = alive.clone().find(|&t| is_enabled(self.program, &self.state, graph, t));
-        // One that waits for a value may still read another, and then waits for ever.
-        ready.or_else(|| alive.find(|&t| matches!(graph.thread(t).pending, Action::Await { then: Then::Read, .. })))
+    ///
+    /// Those that would wait come last: they read what makes them wait for ever, or something old that does not.
+    pub fn next_thread(&mut self) -> Option<ThreadId> {
+        let mut waiting = None;
+        for index in 0..self.graph().preference().len() {
+            let graph = self.graph();
+            let thread = graph.preference()[index];
+            if !graph.thread(thread).alive {
+                continue;
+            }
+            let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
+            let ready = is_enabled(self.program, &self.state, graph, thread);
+            if ready && !self.would_wait(thread) {
+                return Some(thread);
+            }
+            if ready || waits_for_value {
+                waiting.get_or_insert(thread);
+            }
+        }
+        waiting
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
@@ -226,7 +249,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
         }
-        self.run(id)
+        match self.unordered(id) {
+            Some(loc) => Step::Failed(Failure::Unordered(loc)),
+            None => self.run(id),
+        }
     }
 
     /// Answers an event and runs its thread, and one that it spawned, to the next action.
@@ -242,6 +268,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if action == Action::Fail {
             return self.fail(thread);
         }
+        if self.is_stale(thread) {
+            return Step::Cut;
+        }
+        let graph = &mut self.graphs[self.level];
         if let Some((child, action)) = first {
             graph.set_pending(child, action);
             if action == Action::Fail {

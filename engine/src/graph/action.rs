@@ -89,8 +89,11 @@ pub enum Action {
     Choose(u32),
     /// The thread is over.
     End,
-    /// The thread waits for ever: an assumption failed, or a loop would spin.
+    /// The thread waits for ever: an assumption failed, or it sleeps.
     Block,
+    /// A loop is back where it began, and its latest iteration, the thread's latest `events`, had no effect: the thread
+    /// waits until it would read something else.
+    Spin { events: u32 },
     /// The program is wrong: it knows how.
     Fail,
 }
@@ -264,5 +267,5 @@ fn nth_bit(mut bits: Value, n: u32) -> Value {
     for _ in 0..n {
         bits &= bits.wrapping_sub(1);
     }
-    bits & bits.wrapping_neg()
+    if bits == 0 { 0 } else { 1 << bits.trailing_zeros() }
 }

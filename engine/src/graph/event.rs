@@ -44,6 +44,8 @@ pub struct Event {
     pub snapshot: Snapshot,
     /// In which of the ways that its action allows it happened (see [`Action::ways`]).
     pub way: u32,
+    /// For a read of a thread that had to wait (see [`super::Thread::after`]), what its source had to depend on.
+    pub after: EventId,
     /// Whether it is a read that a write added later has revisited.
     pub revisited: bool,
     /// Whether it has revisited a read: it can then never be deleted (§4.3 of the paper).
@@ -89,6 +91,7 @@ impl Event {
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
             way: 0,
+            after: EventId::NONE,
             revisited: false,
             fixed: true,
         }

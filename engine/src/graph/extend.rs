@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
+use super::threads::Asleep;
 use super::view::join;
 use super::{Graph, Location, VIEWS};
 
@@ -60,6 +61,8 @@ impl Graph {
         let slot = &mut self.threads[thread.index()];
         slot.last = id;
         slot.len += 1;
+        slot.after = EventId::NONE;
+        slot.asleep = Asleep::default();
         if event.order.is_sc() {
             self.sc.push(id);
         }
@@ -116,6 +119,7 @@ impl Graph {
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
             way: effect.way,
+            after: slot.after,
             revisited: false,
             fixed: false,
         };
@@ -251,6 +255,8 @@ impl Graph {
         slot.last = event.po_prev;
         slot.len -= 1;
         slot.pending = event.action;
+        slot.after = event.after;
+        slot.asleep = Asleep::default();
     }
 }
 

@@ -76,6 +76,7 @@ impl BinOp {
 pub(super) enum Instr {
     Let { reg: Reg, value: Operand },
     Bin { reg: Reg, op: BinOp, a: Operand, b: Operand },
+    Head { live: u32 },
     Jump { to: u32 },
     Unless { condition: Operand, to: u32 },
     Load { reg: Reg, place: Place, order: MemOrder },
@@ -97,7 +98,13 @@ pub(super) enum Instr {
 pub struct Code {
     pub(super) instrs: Vec<Instr>,
     pub(super) registers: u16,
+    /// For each loop, the registers that matter where it begins.
+    pub(super) live: Vec<Vec<Reg>>,
 }
+
+/// Where a loop begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Head(u32);
 
 /// A jump whose target is not known yet.
 #[must_use]
@@ -208,6 +215,23 @@ impl Code {
     /// It is an error if the condition is 0.
     pub fn assert(&mut self, condition: impl Into<Operand>) {
         self.push(Instr::Assert { condition: condition.into() });
+    }
+
+    /// A loop begins here; `live` are the registers that were set before and matter in it or after it.
+    pub fn head(&mut self, live: &[Reg]) -> Head {
+        self.live.push(live.to_vec());
+        self.push(Instr::Head { live: self.live.len() as u32 - 1 });
+        Head(self.instrs.len() as u32 - 1)
+    }
+
+    /// Jumps back to where a loop begins.
+    pub fn again(&mut self, head: Head) {
+        self.push(Instr::Jump { to: head.0 });
+    }
+
+    /// Jumps back to where a loop begins, if the condition is 0.
+    pub fn again_unless(&mut self, condition: impl Into<Operand>, head: Head) {
+        self.push(Instr::Unless { condition: condition.into(), to: head.0 });
     }
 
     /// Jumps forward, to where [`Code::land`] says.

@@ -28,16 +28,30 @@ pub struct LitmusState {
     threads: Vec<(u32, u32)>,
     /// The registers of all threads.
     registers: Vec<Value>,
+    /// Where threads are in loops, as long as they have had no effect there.
+    visits: Vec<Visit>,
+}
+
+/// A thread was at the beginning of a loop, and has had no effect since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Visit {
+    thread: ThreadId,
+    head: u32,
+    /// The registers that matter.
+    live: Vec<Value>,
+    /// How many actions it has taken since.
+    events: u32,
 }
 
 impl Clone for LitmusState {
     fn clone(&self) -> LitmusState {
-        LitmusState { threads: self.threads.clone(), registers: self.registers.clone() }
+        LitmusState { threads: self.threads.clone(), registers: self.registers.clone(), visits: self.visits.clone() }
     }
 
     fn clone_from(&mut self, other: &LitmusState) {
         self.threads.clone_from(&other.threads);
         self.registers.clone_from(&other.registers);
+        self.visits.clone_from(&other.visits);
     }
 }
 
@@ -66,13 +80,20 @@ impl Litmus {
     fn run(&self, state: &mut LitmusState, thread: ThreadId) -> Action {
         let base = thread.index() * self.registers;
         let (code, mut next) = state.threads[thread.index()];
-        let registers = &mut state.registers[base..base + self.registers];
-        let instrs = &self.codes[code as usize].instrs;
+        let code = &self.codes[code as usize];
         let action = loop {
-            match step(&instrs[next as usize], registers) {
+            let registers = &mut state.registers[base..base + self.registers];
+            match step(&code.instrs[next as usize], registers) {
                 Next::Go => next += 1,
                 Next::Jump(to) => next = to,
                 Next::Act(action) => break action,
+                Next::Loop(live) => {
+                    let live = code.live[live as usize].iter().map(|reg| registers[usize::from(reg.0)]).collect();
+                    if let Some(events) = state.visit(thread, next, live) {
+                        break Action::Spin { events };
+                    }
+                    next += 1;
+                }
             }
         };
         state.threads[thread.index()].1 = next;
@@ -80,9 +101,35 @@ impl Litmus {
     }
 }
 
+impl LitmusState {
+    /// A thread is at the beginning of a loop: says how many actions it has taken since it was there in the same state, if
+    /// it was.
+    fn visit(&mut self, thread: ThreadId, head: u32, live: Vec<Value>) -> Option<u32> {
+        let known = self.visits.iter_mut().find(|visit| visit.thread == thread && visit.head == head);
+        match known {
+            Some(visit) if visit.live == live => return Some(visit.events),
+            Some(visit) => *visit = Visit { thread, head, live, events: 0 },
+            None => self.visits.push(Visit { thread, head, live, events: 0 }),
+        }
+        None
+    }
+
+    /// A thread has taken an action.
+    fn acted(&mut self, thread: ThreadId, has_effect: bool) {
+        if has_effect {
+            self.visits.retain(|visit| visit.thread != thread);
+        }
+        for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
+            visit.events += 1;
+        }
+    }
+}
+
 enum Next {
     Go,
     Jump(u32),
+    /// A loop begins.
+    Loop(u32),
     Act(Action),
 }
 
@@ -111,6 +158,7 @@ fn step(instr: &Instr, registers: &mut [Value]) -> Next {
             registers[usize::from(reg.0)] = op.apply(value(registers, a), value(registers, b));
             Next::Go
         }
+        Instr::Head { live } => Next::Loop(live),
         Instr::Jump { to } => Next::Jump(to),
         Instr::Unless { condition, to } => match value(registers, condition) {
             0 => Next::Jump(to),
@@ -125,6 +173,15 @@ fn step(instr: &Instr, registers: &mut [Value]) -> Next {
             _ => Next::Go,
         },
         _ => Next::Act(action(instr, registers)),
+    }
+}
+
+/// Whether an action changed anything that others can see, or chose something.
+fn has_effect(action: &Action, answer: &Answer<'_>) -> bool {
+    match action {
+        Action::Load { .. } | Action::Fence { .. } => false,
+        Action::Rmw { .. } | Action::Cas { .. } => answer.wrote && action.update(answer.value, 0) != Some(answer.value),
+        _ => true,
     }
 }
 
@@ -160,7 +217,7 @@ impl Program for Litmus {
 
     fn initial(&self) -> LitmusState {
         let threads = (0..self.started as u32).map(|code| (code, 0)).collect();
-        LitmusState { threads, registers: vec![0; self.started * self.registers] }
+        LitmusState { threads, registers: vec![0; self.started * self.registers], visits: Vec::new() }
     }
 
     fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View) -> Action {
@@ -170,14 +227,17 @@ impl Program for Litmus {
     fn resume(&self, state: &mut LitmusState, thread: ThreadId, answer: Answer<'_>) -> Action {
         let base = thread.index() * self.registers;
         let (code, next) = state.threads[thread.index()];
-        match self.codes[code as usize].instrs[next as usize] {
+        let instr = &self.codes[code as usize].instrs[next as usize];
+        if !state.visits.is_empty() {
+            state.acted(thread, has_effect(&action(instr, &state.registers[base..]), &answer));
+        }
+        match *instr {
             Instr::Load { reg, .. } | Instr::Rmw { reg, .. } | Instr::Choose { reg, .. } => {
                 state.registers[base + usize::from(reg.0)] = answer.value;
             }
-            Instr::Cas { reg, ok, expected, .. } => {
+            Instr::Cas { reg, ok, .. } => {
                 let registers = &mut state.registers[base..];
-                let succeeds = answer.value == value(registers, expected);
-                registers[usize::from(ok.0)] = Value::from(succeeds);
+                registers[usize::from(ok.0)] = Value::from(answer.wrote);
                 registers[usize::from(reg.0)] = answer.value;
             }
             Instr::Spawn { reg, code } => {
@@ -194,6 +254,10 @@ impl Program for Litmus {
         }
         state.threads[thread.index()].1 = next + 1;
         self.run(state, thread)
+    }
+
+    fn may_spin(&self, state: &LitmusState, thread: ThreadId) -> bool {
+        state.visits.iter().any(|visit| visit.thread == thread)
     }
 
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {

@@ -84,7 +84,7 @@ impl Ppo for StoreBuffer {
             Action::Await { .. } | Action::Reach { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
-            Action::Choose(_) | Action::End | Action::Block | Action::Fail => Kind::Nothing,
+            Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Fail => Kind::Nothing,
         }
     }
 

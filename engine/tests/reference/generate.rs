@@ -1,6 +1,6 @@
 //! Random programs.
 
-use super::program::{FIRST_LOCK, Order, Prog, Stmt, Val};
+use super::program::{FIRST_LOCK, FIRST_SPIN_LOCK, Order, Prog, Stmt, Val};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -18,6 +18,17 @@ pub struct Shape {
     pub spawned: bool,
     /// Most accesses and fences are SeqCst.
     pub strong: bool,
+    pub loops: Loops,
+}
+
+/// Which loops random programs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    None,
+    /// Those that wait for one location: spin locks too.
+    Waiting,
+    /// Those that wait for two locations, or confirm what they have read, too.
+    All,
 }
 
 impl Shape {
@@ -32,6 +43,7 @@ impl Shape {
             waiting: false,
             spawned: false,
             strong: false,
+            loops: Loops::None,
         }
     }
 }
@@ -101,6 +113,7 @@ fn block(shape: Shape, len: std::ops::RangeInclusive<usize>) -> BoxedStrategy<Ve
         otherwise,
     });
     let plain = prop::collection::vec(prop_oneof![8 => stmt, 1 => branch], len).boxed();
+    let plain = if shape.loops == Loops::None { plain } else { with_loops(shape, plain) };
     if !shape.waiting {
         return plain;
     }
@@ -114,6 +127,38 @@ fn block(shape: Shape, len: std::ops::RangeInclusive<usize>) -> BoxedStrategy<Ve
                 stmts.insert(begin, Stmt::Lock { loc });
             }
             fix_try_locks(stmts)
+        })
+        .boxed()
+}
+
+/// A loop that waits somewhere, or a critical section under a spin lock.
+fn with_loops(shape: Shape, plain: BoxedStrategy<Vec<Stmt>>) -> BoxedStrategy<Vec<Stmt>> {
+    let loc = 0..shape.locations;
+    let until = (0..3u8, loc.clone(), 1..=2u64, load_order(shape))
+        .prop_map(|(reg, loc, equals, order)| vec![Stmt::Until { reg, loc, equals, order }]);
+    // Each spin lock is locked in one way: what waits in vain need not be seen by those that only look.
+    let spin_lock = any::<bool>().prop_map(|set| {
+        let loc = FIRST_SPIN_LOCK + u8::from(set);
+        vec![if set { Stmt::SetLock { loc } } else { Stmt::SpinLock { loc } }, Stmt::Unlock { loc }]
+    });
+    let both = (loc.clone(), loc.clone(), load_order(shape)).prop_map(|(a, b, order)| vec![Stmt::Both { a, b, order }]);
+    let confirm = (0..3u8, loc, select(vec![Order::Relaxed, Order::Acquire, Order::SeqCst]))
+        .prop_map(|(reg, loc, order)| vec![Stmt::Confirm { reg, loc, order }]);
+    let waiting = prop_oneof![4 => until, 3 => spin_lock, 2 => Just(Vec::new())].boxed();
+    let inserted = match shape.loops {
+        Loops::All => prop_oneof![3 => waiting, 1 => both, 2 => confirm].boxed(),
+        _ => waiting,
+    };
+    (plain, inserted, any::<prop::sample::Index>(), any::<prop::sample::Index>())
+        .prop_map(|(mut stmts, mut inserted, at, end)| {
+            let begin = at.index(stmts.len() + 1);
+            if let [_, unlock] = &inserted[..] {
+                let end = begin + end.index(stmts.len() + 1 - begin);
+                stmts.insert(end, unlock.clone());
+                inserted.pop();
+            }
+            stmts.splice(begin..begin, inserted);
+            stmts
         })
         .boxed()
 }
@@ -199,7 +244,14 @@ fn events_of(stmt: &Stmt) -> usize {
 fn reads_of(stmt: &Stmt) -> usize {
     let reads = matches!(
         stmt,
-        Stmt::Load { .. } | Stmt::Add { .. } | Stmt::Xchg { .. } | Stmt::Cas { .. } | Stmt::TryLock { .. }
+        Stmt::Load { .. }
+            | Stmt::Add { .. }
+            | Stmt::Xchg { .. }
+            | Stmt::Cas { .. }
+            | Stmt::TryLock { .. }
+            | Stmt::Until { .. }
+            | Stmt::SpinLock { .. }
+            | Stmt::SetLock { .. }
     );
-    usize::from(reads)
+    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. }))
 }

@@ -73,6 +73,33 @@ pub enum Stmt {
         reg: u8,
         loc: u8,
     },
+    /// `while loc.load(order) != equals {}`
+    Until {
+        reg: u8,
+        loc: u8,
+        equals: u64,
+        order: Order,
+    },
+    /// `while a.load(order) != 1 || b.load(order) != 1 {}`
+    Both {
+        a: u8,
+        b: u8,
+        order: Order,
+    },
+    /// `while loc.compare_exchange(0, 1, Acquire, Relaxed).is_err() {}`, of locations that nothing else accesses.
+    SpinLock {
+        loc: u8,
+    },
+    /// `while loc.swap(1, Acquire) != 0 {}`
+    SetLock {
+        loc: u8,
+    },
+    /// `loop { reg = loc.load(order); if loc.compare_exchange(reg, reg + 1, order, Relaxed) { break } }`
+    Confirm {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
     /// Starts or awaits the thread of this number (thread 0 only).
     Spawn {
         thread: u8,
@@ -83,6 +110,8 @@ pub enum Stmt {
 }
 
 pub const FIRST_LOCK: u8 = 8;
+/// Where the locations of spin locks begin.
+pub const FIRST_SPIN_LOCK: u8 = 10;
 
 #[derive(Clone, Debug)]
 pub struct Prog {
@@ -183,6 +212,45 @@ impl Translator {
                 let (value, _) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
                 self.assign(reg, value);
             }
+            Stmt::Until { reg, loc, equals, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let value = self.code.load(place(loc), order);
+                let done = self.code.bin(BinOp::Eq, value, equals);
+                self.code.again_unless(done, head);
+                self.assign(reg, value);
+            }
+            Stmt::Both { a, b, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                for loc in [a, b] {
+                    let value = self.code.load(place(loc), order);
+                    let done = self.code.bin(BinOp::Eq, value, 1);
+                    self.code.again_unless(done, head);
+                }
+            }
+            Stmt::SpinLock { loc } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let (_, ok) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
+                self.code.again_unless(ok, head);
+            }
+            Stmt::SetLock { loc } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let old = self.code.rmw(RmwOp::Xchg, place(loc), 1, Order::Acquire);
+                let free = self.code.bin(BinOp::Eq, old, 0);
+                self.code.again_unless(free, head);
+            }
+            Stmt::Confirm { reg, loc, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let value = self.code.load(place(loc), order);
+                let next = self.code.bin(BinOp::Add, value, 1);
+                let (_, ok) = self.code.cas(place(loc), value, next, order, Order::Relaxed);
+                self.code.again_unless(ok, head);
+                self.assign(reg, value);
+            }
             Stmt::Spawn { thread } => {
                 let handle = self.code.spawn(usize::from(thread));
                 self.handles.insert(thread, handle);
@@ -192,6 +260,11 @@ impl Translator {
                 self.code.join(handle);
             }
         }
+    }
+
+    /// The registers that the program knows.
+    fn live(&self) -> Vec<Reg> {
+        self.registers.values().copied().collect()
     }
 
     fn assign(&mut self, reg: u8, value: Reg) {

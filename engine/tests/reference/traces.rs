@@ -24,6 +24,8 @@ pub enum End {
     Lock {
         loc: u8,
     },
+    /// Waits in a loop; its last step was an iteration that makes it wait.
+    Spin,
     /// Waits for a thread.
     Join {
         thread: u8,
@@ -126,6 +128,11 @@ impl<'a> Runs<'a> {
                     self.done.push(Trace { steps: steps.clone(), end: End::Lock { loc } });
                     steps.push(Step::Update { loc, read: 0, written: 1, order: Order::Acquire });
                 }
+                Stmt::Until { .. }
+                | Stmt::Both { .. }
+                | Stmt::SpinLock { .. }
+                | Stmt::SetLock { .. }
+                | Stmt::Confirm { .. } => return self.looping(stmt, &todo, &regs, &steps),
                 _ => return self.reading(stmt, &todo, &regs, &steps),
             }
         }
@@ -159,6 +166,62 @@ impl<'a> Runs<'a> {
             };
             self.branch(todo, regs, steps, Some((reg, value)), step);
         }
+    }
+
+    /// The last iteration of a loop: earlier ones are as good as none.
+    fn looping(&mut self, stmt: &Stmt, todo: &[&'a Stmt], regs: &Registers, steps: &[Step]) {
+        let read = |loc, value, order, rmw| Step::Read { loc, value, order, rmw };
+        let domain = self.domain;
+        match *stmt {
+            Stmt::Until { reg, loc, equals, order } => {
+                for &value in &domain[&loc] {
+                    let step = read(loc, value, order, false);
+                    if value == equals {
+                        self.branch(todo, regs, steps, Some((reg, value)), step);
+                    } else {
+                        self.spin(steps, &[step]);
+                    }
+                }
+            }
+            Stmt::Both { a, b, order } => {
+                let first = read(a, 1, order, false);
+                let mut on = steps.to_vec();
+                on.push(first);
+                self.branch(todo, regs, &on, None, read(b, 1, order, false));
+                domain[&a].iter().filter(|&&v| v != 1).for_each(|&v| self.spin(steps, &[read(a, v, order, false)]));
+                for &value in domain[&b].iter().filter(|&&v| v != 1) {
+                    self.spin(steps, &[first, read(b, value, order, false)]);
+                }
+            }
+            Stmt::SpinLock { loc } | Stmt::SetLock { loc } => {
+                for &value in &domain[&loc] {
+                    let update = Step::Update { loc, read: value, written: 1, order: Order::Acquire };
+                    match (value, stmt) {
+                        (0, _) => self.branch(todo, regs, steps, None, update),
+                        (_, Stmt::SetLock { .. }) => self.spin(steps, &[update]),
+                        _ => self.spin(steps, &[read(loc, value, Order::Relaxed, true)]),
+                    }
+                }
+            }
+            Stmt::Confirm { reg, loc, order } => {
+                let failure = if matches!(order, Order::Acquire | Order::SeqCst) { order } else { Order::Relaxed };
+                for &value in &domain[&loc] {
+                    let mut on = steps.to_vec();
+                    on.push(read(loc, value, failure, false));
+                    let written = value.wrapping_add(1);
+                    let update = Step::Update { loc, read: value, written, order };
+                    if written <= 12 {
+                        self.branch(todo, regs, &on, Some((reg, value)), update);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The thread waits for ever after these steps.
+    fn spin(&mut self, steps: &[Step], more: &[Step]) {
+        self.done.push(Trace { steps: steps.iter().chain(more).copied().collect(), end: End::Spin });
     }
 
     fn branch(&mut self, todo: &[&'a Stmt], regs: &Registers, steps: &[Step], set: Option<(u8, u64)>, step: Step) {
