@@ -172,7 +172,9 @@ impl Subject {
         let (kind, message) = match found {
             Found::Program(issue) => return issue,
             Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
-            Found::Unordered(loc) => (FailureKind::Unsupported, format!("unordered writes to {loc:?}")),
+            Found::Unordered(loc) | Found::Repeated(loc) => {
+                (FailureKind::Unsupported, format!("waiting for {loc:?}: this is a bug of cargo-dpor"))
+            }
             Found::Nondeterminism(thread) => (
                 FailureKind::Unsupported,
                 format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),

@@ -13,7 +13,7 @@ use crate::model::{Model, Site};
 
 /// What the revisiting write is, for the choice of its place.
 #[derive(Clone, Copy, Debug)]
-enum Writes {
+pub(super) enum Writes {
     /// A store: anywhere after this position.
     After(usize),
     /// A read-modify-write that happens in this way: right after the write it reads from.
@@ -70,6 +70,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let action = graph.thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
         let last = self.graphs[self.level].location(loc).co.len() - 1;
+        let (confirms, speculates) = (self.confirms(thread), self.speculates(thread));
         for position in (floors.read.min(floors.update)..=last).rev() {
             let graph = &self.graphs[self.level];
             let co = &graph.location(loc).co;
@@ -83,6 +84,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 continue;
             }
             let free = position == last || !graph.event(co[position + 1]).is_update();
+            if confirms && !action.is_lock() && self.fails_to_confirm(thread, source) {
+                continue;
+            }
+            if speculates && !free && !self.can_confirm(thread, loc, source) {
+                continue;
+            }
             for way in 0..action.ways(old) {
                 let Some(value) = action.update(old, way) else {
                     if position >= floors.read {
@@ -166,7 +173,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Pushes the revisits that the pending write of a thread can make.
-    fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
+    pub(super) fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
         let graph = &self.graphs[self.level];
         if graph.location(loc).reads.is_empty() {
             return;

@@ -7,7 +7,7 @@
 
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use super::waiting::{Unordered, Waiting};
+use super::waiting::{Locs, Waiting};
 use super::{Config, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
@@ -47,8 +47,8 @@ impl Estimate {
 
 /// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
-    let unordered = Unordered::default();
-    let waiting = Waiting { level: config.awaiting, unordered: &unordered };
+    let none = Locs::default();
+    let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none };
     with_model(config, Sampling { program, waiting, samples, seed })
 }
 

@@ -9,6 +9,7 @@
 //! by the size of the program.
 
 mod choice;
+mod confirm;
 mod decide;
 mod estimate;
 mod ledger;
@@ -30,7 +31,7 @@ pub use workers::Progress;
 use crate::graph::{Graph, Loc, ThreadId};
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use std::time::Duration;
-use waiting::{Unordered, Waiting};
+use waiting::{Locs, Waiting};
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -110,15 +111,9 @@ pub enum Failure<E> {
     /// Writes to a location that threads wait for are not causally ordered: it is explored again without relying on that.
     /// Reports never have this.
     Unordered(Loc),
-}
-
-impl<E> Failure<E> {
-    fn unordered(&self) -> Option<Loc> {
-        match self {
-            Failure::Unordered(loc) => Some(*loc),
-            _ => None,
-        }
-    }
+    /// A location that threads confirm has the same value twice, so that a confirmation may succeed though something was
+    /// written in between: it is explored again without relying on that. Reports never have this.
+    Repeated(Loc),
 }
 
 /// An erroneous execution.
@@ -168,17 +163,24 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     progress: Option<&Progress>,
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
-    let mut unordered = Unordered::default();
+    let (mut unordered, mut repeated) = (Locs::default(), Locs::default());
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let waiting = Waiting { level: config.awaiting, unordered: &unordered };
+        let waiting = Waiting { level: config.awaiting, unordered: &unordered, repeated: &repeated };
         let (report, observers) = with_model(config, Run { program, config, waiting, progress, observers });
-        let more: Vec<Loc> = report.errors.iter().filter_map(|found| found.failure.unordered()).collect();
-        if more.is_empty() {
+        let mut again = false;
+        for found in &report.errors {
+            match found.failure {
+                Failure::Unordered(loc) => unordered.insert(loc),
+                Failure::Repeated(loc) => repeated.insert(loc),
+                _ => continue,
+            }
+            again = true;
+        }
+        if !again {
             return (report, observers);
         }
         progress.inspect(|progress| progress.reset());
-        more.into_iter().for_each(|loc| unordered.insert(loc));
     }
 }
 

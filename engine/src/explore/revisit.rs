@@ -75,6 +75,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return Step::Failed(Failure::Nondeterminism(thread));
         }
         let write = self.graph().last();
+        if self.confirms(thread) && self.fails_to_confirm(thread, write) {
+            return Step::Cut;
+        }
         if self.would_wait_for(thread, action, write) {
             // The writes of a lock are ordered anyhow.
             if !action.is_lock() {

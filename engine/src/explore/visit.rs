@@ -238,6 +238,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         self.stats.events += 1;
+        let confirms = self.confirms(thread);
         let graph = &mut self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
@@ -246,13 +247,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
+        graph.event_mut(id).confirms = confirms;
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
         }
-        match self.unordered(id) {
-            Some(loc) => Step::Failed(Failure::Unordered(loc)),
-            None => self.run(id),
+        if let Some(loc) = self.unordered(id) {
+            return Step::Failed(Failure::Unordered(loc));
         }
+        if let Some(loc) = self.repeated(id) {
+            return Step::Failed(Failure::Repeated(loc));
+        }
+        self.run(id)
     }
 
     /// Answers an event and runs its thread, and one that it spawned, to the next action.

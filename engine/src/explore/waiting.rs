@@ -26,11 +26,11 @@ use crate::model::Model;
 /// How many actions a thread may try before it is taken not to wait.
 const TRIAL: usize = 256;
 
-/// The locations whose writes are not causally ordered.
+/// A set of locations.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unordered(Vec<bool>);
+pub(super) struct Locs(Vec<bool>);
 
-impl Unordered {
+impl Locs {
     pub fn insert(&mut self, loc: Loc) {
         if self.0.len() <= loc.index() {
             self.0.resize(loc.index() + 1, false);
@@ -38,7 +38,7 @@ impl Unordered {
         self.0[loc.index()] = true;
     }
 
-    fn contains(&self, loc: Loc) -> bool {
+    pub fn contains(&self, loc: Loc) -> bool {
         self.0.get(loc.index()).copied().unwrap_or(false)
     }
 }
@@ -47,7 +47,10 @@ impl Unordered {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting<'a> {
     pub level: AwaitLevel,
-    pub unordered: &'a Unordered,
+    /// Locations whose writes are not causally ordered.
+    pub unordered: &'a Locs,
+    /// Locations that threads confirm, and that have the same value more than once.
+    pub repeated: &'a Locs,
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -62,7 +65,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return true;
         }
         let first = graph.thread(thread).pending;
-        self.try_out(thread, first, None)
+        self.try_out(thread, first, None).is_some()
     }
 
     /// Whether a thread that reads from this write would wait, should it read the latest of everything else; if so, its
@@ -75,17 +78,19 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let in_place = self.waiting.level >= AwaitLevel::InPlace && !self.waiting.unordered.contains(event.loc);
         let is_latest = graph.location(event.loc).co_max() == write;
-        in_place && is_latest && self.may_spin(thread) && self.try_out(thread, action, Some(write))
+        in_place && is_latest && self.may_spin(thread) && self.try_out(thread, action, Some(write)).is_some()
     }
 
     /// Whether a thread whose pending read-modify-write writes back what it reads from this write would then wait. Nobody
     /// need see such a write; it is left only where the thread waits for ever.
     pub(super) fn waits_in_vain(&mut self, thread: ThreadId, source: EventId) -> bool {
         let action = self.graph().thread(thread).pending;
-        self.waiting.level >= AwaitLevel::InPlace && self.may_spin(thread) && self.try_out(thread, action, Some(source))
+        self.waiting.level >= AwaitLevel::InPlace
+            && self.may_spin(thread)
+            && self.try_out(thread, action, Some(source)).is_some()
     }
 
-    fn may_spin(&self, thread: ThreadId) -> bool {
+    pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
         let pending = &self.graph().thread(thread).pending;
         (pending.is_rmw() || matches!(pending, Action::Load { .. } | Action::Fence { .. }))
             && !pending.is_lock()
@@ -93,8 +98,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Lets a thread run on a copy of the state until it waits or has an effect; `source` is what it reads from first, if
-    /// not the latest.
-    fn try_out(&mut self, thread: ThreadId, first: Action, source: Option<EventId>) -> bool {
+    /// not the latest. If it waits, says how many events its iteration has.
+    pub(super) fn try_out(&mut self, thread: ThreadId, first: Action, source: Option<EventId>) -> Option<u32> {
         self.program.share(&mut self.state);
         self.trial.clone_from(&self.state);
         let (mut action, mut asleep, mut remembered) = (first, Asleep::default(), true);
@@ -102,10 +107,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         for _ in 0..TRIAL {
             let graph = &self.graphs[self.level];
             let value = match (action, action.loc()) {
-                (Action::Spin { .. }, _) => {
+                (Action::Spin { events }, _) => {
                     let asleep = if remembered { asleep } else { Asleep::default() };
                     self.graphs[self.level].set_asleep(thread, asleep);
-                    return true;
+                    return Some(events);
                 }
                 (Action::Fence { .. }, _) => 0,
                 (Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. }, Some(loc)) => {
@@ -114,16 +119,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     remembered &= graph.last_value(loc).is_some() && asleep.add(loc, value);
                     value
                 }
-                _ => return false,
+                _ => return None,
             };
             let update = action.update(value, 0);
             if update.is_some_and(|new| new != value) {
-                return false;
+                return None;
             }
             let clock = graph.hb(graph.thread(thread).tip());
             action = self.program.resume(&mut self.trial, thread, Answer { value, wrote: update.is_some(), clock });
         }
-        false
+        None
     }
 
     /// Whether a thread waits though the last thing it has read is not the latest: it will never be revisited.

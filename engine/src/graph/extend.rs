@@ -120,6 +120,7 @@ impl Graph {
             snapshot: Snapshot::NONE,
             way: effect.way,
             after: slot.after,
+            confirms: false,
             revisited: false,
             fixed: false,
         };

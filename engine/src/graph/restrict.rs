@@ -95,6 +95,7 @@ impl Graph {
         let kept = &mut self.events[name.index()];
         kept.fixed = event.fixed;
         kept.revisited = event.revisited;
+        kept.confirms = event.confirms;
         kept.after = renaming.get_or_none(event.after);
         renaming.names[id.index()] = name;
         name
