@@ -190,6 +190,13 @@ proptest! {
     }
 
     #[test]
+    fn primitives_that_wait_and_what_happens_in_several_ways(
+        prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 6, primitives: true, ..Shape::plain_atomics() })
+    ) {
+        agrees_in_all(&prog)?;
+    }
+
+    #[test]
     fn loops_of_all_kinds(
         prog in program(Shape { threads: 3, locations: 2, events: 9, reads: 6, loops: Loops::All, ..Shape::plain_atomics() })
     ) {

@@ -78,7 +78,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let in_place = self.waiting.level >= AwaitLevel::InPlace && !self.waiting.unordered.contains(event.loc);
         let is_latest = graph.location(event.loc).co_max() == write;
-        in_place && is_latest && self.may_spin(thread) && self.try_out(thread, action, Some(write)).is_some()
+        let blocked = action.is_blocked_by(event.written);
+        in_place
+            && is_latest
+            && (blocked || self.may_spin(thread) && self.try_out(thread, action, Some(write)).is_some())
     }
 
     /// Whether a thread whose pending read-modify-write writes back what it reads from this write would then wait. Nobody

@@ -195,10 +195,16 @@ fn action(instr: &Instr, registers: &[Value]) -> Action {
         Instr::Rmw { place, op, operand, order, .. } => {
             Action::Rmw { loc: loc(place), order, op, width: Width::W64, operand: value(operand) }
         }
-        Instr::Cas { place, expected, new, order, failure, .. } => {
-            Action::Cas { loc: loc(place), order, failure, expected: value(expected), new: value(new), spurious: false }
+        Instr::Cas { place, expected, new, order, failure, weak, .. } => {
+            let (expected, new) = (value(expected), value(new));
+            Action::Cas { loc: loc(place), order, failure, expected, new, spurious: weak }
         }
-        Instr::Lock { place } => Action::lock(loc(place)),
+        Instr::Try { place, order, failure, test, then, .. } => {
+            Action::Try { loc: loc(place), order, failure, test, then }
+        }
+        Instr::Await { place, order, test, then, .. } => Action::Await { loc: loc(place), order, test, then },
+        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test },
+        Instr::Pick { place, order, .. } => Action::Pick { loc: loc(place), order },
         Instr::Fence { order } => Action::Fence { order },
         Instr::Spawn { .. } => Action::Spawn,
         Instr::Join { thread } => Action::Join(ThreadId::new(value(thread) as usize)),
@@ -232,7 +238,18 @@ impl Program for Litmus {
             state.acted(thread, has_effect(&action(instr, &state.registers[base..]), &answer));
         }
         match *instr {
-            Instr::Load { reg, .. } | Instr::Rmw { reg, .. } | Instr::Choose { reg, .. } => {
+            Instr::Load { reg, .. }
+            | Instr::Rmw { reg, .. }
+            | Instr::Try { reg, .. }
+            | Instr::Reach { reg, .. }
+            | Instr::Pick { reg, .. }
+            | Instr::Choose { reg, .. } => {
+                state.registers[base + usize::from(reg.0)] = answer.value;
+            }
+            Instr::Await { reg, test, .. } => {
+                if !test.passes(answer.value) {
+                    return Action::Block;
+                }
                 state.registers[base + usize::from(reg.0)] = answer.value;
             }
             Instr::Cas { reg, ok, .. } => {

@@ -103,7 +103,7 @@ impl Skeleton {
                     Step::Write { loc, value, order } => {
                         events.push(Ev { kind: Kind::Write, loc, value, order, ..base });
                     }
-                    Step::Update { loc, read, written, order } => {
+                    Step::Update { loc, read, written, order, .. } => {
                         events.push(Ev { kind: Kind::Read, loc, value: read, order, rmw: true, ..base });
                         events.push(Ev { kind: Kind::Write, loc, value: written, order, rmw: true, ..base });
                         rmw_pairs.push((here, here + 1));
@@ -258,9 +258,9 @@ impl Skeleton {
     fn may_end(&self, sources: &[usize], orders: &[&Vec<usize>]) -> bool {
         self.ends.iter().enumerate().all(|(thread, end)| match *end {
             End::Spin => self.has_read_latest(thread, sources, orders),
-            End::Lock { loc } => {
+            End::Await { loc, test } => {
                 let order = orders.iter().find(|o| self.events[o[0]].loc == loc);
-                order.is_some_and(|o| self.events[o[o.len() - 1]].value == 1)
+                !test.passes(order.map_or(0, |o| self.events[o[o.len() - 1]].value))
             }
             _ => true,
         })
@@ -298,7 +298,7 @@ fn accesses(step: &Step, at: u8) -> bool {
 fn answer(step: &Step) -> u64 {
     match *step {
         Step::Read { value, .. } | Step::Choose { value } => value,
-        Step::Update { read, .. } => read,
+        Step::Update { answer, .. } => answer,
         Step::Spawn { thread } => u64::from(thread),
         _ => 0,
     }

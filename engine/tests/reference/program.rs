@@ -1,6 +1,6 @@
 //! Random programs, and their translation to what the engine runs.
 
-use dpor_engine::graph::{Loc, MemOrder, RmwOp};
+use dpor_engine::graph::{Loc, MemOrder, RmwOp, Test, Then};
 use dpor_engine::litmus::{BinOp, Code, Litmus, Operand, Reg};
 use std::collections::BTreeMap;
 
@@ -44,6 +44,8 @@ pub enum Stmt {
         new: u64,
         order: Order,
         failure: Order,
+        /// Whether it may fail though it reads what it expects.
+        weak: bool,
     },
     Fence {
         order: Order,
@@ -72,6 +74,29 @@ pub enum Stmt {
     TryLock {
         reg: u8,
         loc: u8,
+    },
+    /// Does what it does if the test passes, else is a load with ordering `failure`.
+    Try {
+        reg: u8,
+        loc: u8,
+        test: Test,
+        then: Then,
+        order: Order,
+        failure: Order,
+    },
+    /// Waits until the test passes.
+    Await {
+        reg: u8,
+        loc: u8,
+        test: Test,
+        then: Then,
+        order: Order,
+    },
+    /// Clears one of the bits that are set.
+    Pick {
+        reg: u8,
+        loc: u8,
+        order: Order,
     },
     /// `while loc.load(order) != equals {}`
     Until {
@@ -182,8 +207,11 @@ impl Translator {
                 let value = self.code.rmw(RmwOp::Xchg, place(loc), value, order);
                 self.assign(reg, value);
             }
-            Stmt::Cas { reg, loc, expected, new, order, failure } => {
-                let (value, _) = self.code.cas(place(loc), expected, new, order, failure);
+            Stmt::Cas { reg, loc, expected, new, order, failure, weak } => {
+                let (value, _) = match weak {
+                    true => self.code.cas_weak(place(loc), expected, new, order, failure),
+                    false => self.code.cas(place(loc), expected, new, order, failure),
+                };
                 self.assign(reg, value);
             }
             Stmt::Fence { order } => self.code.fence(order),
@@ -210,6 +238,18 @@ impl Translator {
             Stmt::Unlock { loc } => self.code.unlock(place(loc)),
             Stmt::TryLock { reg, loc } => {
                 let (value, _) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
+                self.assign(reg, value);
+            }
+            Stmt::Try { reg, loc, test, then, order, failure } => {
+                let value = self.code.try_then(place(loc), test, then, order, failure);
+                self.assign(reg, value);
+            }
+            Stmt::Await { reg, loc, test, then, order } => {
+                let value = self.code.await_then(place(loc), test, then, order);
+                self.assign(reg, value);
+            }
+            Stmt::Pick { reg, loc, order } => {
+                let value = self.code.pick(place(loc), order);
                 self.assign(reg, value);
             }
             Stmt::Until { reg, loc, equals, order } => {
