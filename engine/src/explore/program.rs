@@ -56,6 +56,12 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether a thread is in the same state in both, and so would do the same from there on, given the same answers.
+    fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
+        let _ = (a, b, thread);
+        false
+    }
+
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
 

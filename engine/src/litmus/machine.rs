@@ -277,6 +277,15 @@ impl Program for Litmus {
         state.visits.iter().any(|visit| visit.thread == thread)
     }
 
+    fn is_alike(&self, a: &LitmusState, b: &LitmusState, thread: ThreadId) -> bool {
+        // Registers matter as far as they did where the latest loop began, as long as the thread has not acted since.
+        let latest = |state: &LitmusState| state.visits.iter().rev().find(|visit| visit.thread == thread).cloned();
+        match (latest(a), latest(b)) {
+            (Some(a), Some(b)) => a.head == b.head && a.live == b.live && a.events == 0 && b.events == 0,
+            _ => false,
+        }
+    }
+
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {
         self.init.get(loc.index()).copied().unwrap_or(0)
     }

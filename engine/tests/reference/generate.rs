@@ -233,6 +233,21 @@ fn fix_try_locks(stmts: Vec<Stmt>) -> Vec<Stmt> {
     stmts.into_iter().flat_map(fix).collect()
 }
 
+/// Random programs that count up, in several ways, so that no location ever has the same value twice.
+pub fn counting(shape: Shape) -> impl Strategy<Value = Prog> {
+    let (reg, loc) = (0..3u8, 0..shape.locations);
+    let order = || select(vec![Order::Relaxed, Order::Relaxed, Order::Acquire, Order::SeqCst]);
+    let load = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Load { reg, loc, order });
+    let add = (reg.clone(), loc.clone(), rmw_order()).prop_map(|(reg, loc, order)| Stmt::Add { reg, loc, k: 1, order });
+    let retry = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Retry { reg, loc, order });
+    let confirm = (reg, loc, order()).prop_map(|(reg, loc, order)| Stmt::Confirm { reg, loc, order });
+    let stmt = prop_oneof![3 => load, 1 => add, 4 => retry, 2 => confirm];
+    prop::collection::vec(prop::collection::vec(stmt, 1..=3), 2..=shape.threads).prop_map(move |mut threads| {
+        trim(&mut threads, shape);
+        Prog { threads, spawned: false }
+    })
+}
+
 /// Random programs of a shape.
 pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
     let thread = block(shape, 1..=4);
@@ -311,5 +326,5 @@ fn reads_of(stmt: &Stmt) -> usize {
             | Stmt::SpinLock { .. }
             | Stmt::SetLock { .. }
     );
-    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. }))
+    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. } | Stmt::Retry { .. }))
 }
