@@ -90,13 +90,11 @@ unsafe extern "C" {
     /// difference. The caller counts `keepers` down right afterwards.
     pub(crate) safe fn dpor_leave(keepers: *const u32);
 
-    /// One of `0..n`.
-    pub(crate) safe fn dpor_choose(n: u32) -> u32;
-
     /// Not an action: the bit that stands for this thread in a word.
     pub(crate) safe fn dpor_thread_bit() -> u32;
 
-    /// Not an action: whether threads may wake up without a reason.
+    /// Whether the thread wakes up without a reason now. Where that is to be explored, each thread does so once at most,
+    /// and this is an action; else it is none, and never true.
     pub(crate) safe fn dpor_spurious() -> bool;
 
     /// Not an action: whether some thread asks, without waiting, if a channel is disconnected.

@@ -4,8 +4,7 @@ use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sys::sync::Mutex;
 use crate::sys::sync::checker::{
-    dpor_choose, dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, dpor_until, nanoseconds, test,
-    wait,
+    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, dpor_until, nanoseconds, test, wait,
 };
 use crate::time::Duration;
 
@@ -29,7 +28,7 @@ impl Condvar {
 
     pub unsafe fn wait(&self, mutex: &Mutex) {
         let bit = unsafe { self.begin(mutex) };
-        if dpor_spurious() && dpor_choose(2) == 1 {
+        if dpor_spurious() {
             self.end(bit);
         } else {
             dpor_reach(&self.waiting, wait::NOTIFICATION, test::CLEAR, bit, false, core::ptr::null());
@@ -42,10 +41,7 @@ impl Condvar {
         let bit = unsafe { self.begin(mutex) };
         let timeout = nanoseconds(timeout);
         dpor_until(&self.waiting, test::CLEAR, bit, timeout);
-        let mut woken = self.end(bit);
-        if !woken {
-            woken = dpor_spurious() && dpor_choose(2) == 1;
-        }
+        let woken = self.end(bit) || dpor_spurious();
         if !woken {
             dpor_elapse(timeout);
         }

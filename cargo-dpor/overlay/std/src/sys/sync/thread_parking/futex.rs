@@ -4,7 +4,7 @@ use crate::pin::Pin;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Release};
 use crate::sys::sync::checker::{
-    dpor_await, dpor_choose, dpor_elapse, dpor_spurious, dpor_until, nanoseconds, test, then, wait,
+    dpor_await, dpor_elapse, dpor_spurious, dpor_until, nanoseconds, test, then, wait,
 };
 use crate::time::Duration;
 
@@ -21,7 +21,7 @@ impl Parker {
     }
 
     pub unsafe fn park(self: Pin<&Self>) {
-        if dpor_spurious() && dpor_choose(2) == 1 {
+        if dpor_spurious() {
             return;
         }
         dpor_await(&self.word, wait::TOKEN, test::IS, TOKEN, then::SET, NONE, 0);
