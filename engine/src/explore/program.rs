@@ -65,6 +65,12 @@ pub trait Program: Sync {
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
 
+    /// Whether all `keepers` have [left](Action::Leave). This must depend on the events only, not on their order.
+    fn all_left(&self, state: &Self::State, keepers: Loc) -> bool {
+        let _ = (state, keepers);
+        false
+    }
+
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;
 
