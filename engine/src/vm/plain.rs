@@ -5,6 +5,7 @@
 use crate::program::AtomicWidth;
 
 use super::action::{Action, Answer, Stop};
+use super::atomics::updated;
 use super::context::Context;
 use super::failure::Fault;
 use super::memory::{INIT, Space};
@@ -20,13 +21,24 @@ pub fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), B
         return Ok(());
     }
     let Some((address, width)) = action.accessed() else { return Ok(()) };
-    let written = written(action, answer);
     let len = u64::from(width.bytes());
+    let written = match (action, answer) {
+        (Action::Pick { address }, Answer::Value(bit)) => Some(word(space, address)? & !bit),
+        _ => written(action, answer),
+    };
     let visible = space.track_atomic(address, len, written.is_some())?;
     match written {
-        Some(value) if !visible => put(space, address, len, value),
-        _ => Ok(()),
+        _ if visible => Ok(()),
+        Some(value) => put(space, address, len, value),
+        // The memory may have been freed since the thread asked for the access.
+        None => space.untracked_range(address, len).map(|_| ()),
     }
+}
+
+/// A 32-bit word as memory has it.
+fn word(space: &mut Space, address: u64) -> Result<u128, Box<Fault>> {
+    let (data, _) = space.untracked_range(address, 4)?;
+    Ok(data.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte)))
 }
 
 fn put(space: &mut Space, address: u64, len: u64, value: u128) -> Result<(), Box<Fault>> {
@@ -68,7 +80,9 @@ pub fn ask_for_value(context: &mut Context) -> Stop {
 fn written(action: Action, answer: Answer) -> Option<u128> {
     match (action, answer) {
         (Action::Store { value, .. }, _) => Some(value),
-        (Action::Lock { .. }, _) => Some(1),
+        (Action::Await { test, then, .. } | Action::Try { test, then, .. }, Answer::Value(old)) => {
+            updated(old, test, then)
+        }
         (Action::Rmw { op, width, operand, .. }, Answer::Value(old)) => {
             Some(op.apply(8 * AtomicWidth::bytes(width), old, operand))
         }

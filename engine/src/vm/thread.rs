@@ -59,8 +59,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
-    /// 1 or 0 there for the success of a compare-and-swap.
-    Success(u16),
+    /// A place in the window; if it is not 0, the thread has woken up without a reason.
+    Wake(u16),
     /// Nowhere; then the action that was put off is pending again.
     Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
@@ -122,6 +122,8 @@ pub struct Thread {
     pub specifics: Vec<u64>,
     /// How many destructors of keys were run.
     pub destructors_run: u32,
+    /// Whether it has woken up without a reason.
+    pub woken: bool,
     /// Where the values of environment variables are that it asked for.
     pub env: Vec<(Vec<u8>, u64)>,
     pub panic: Option<Box<PanicReport>>,
@@ -131,6 +133,8 @@ pub struct Thread {
     pub entry: Option<FuncId>,
     /// How many random numbers it took.
     pub randoms: u64,
+    /// Nanoseconds since the start, as the thread counts them.
+    pub clock: u64,
 }
 
 impl Thread {
@@ -158,7 +162,7 @@ impl Thread {
             (self.id, self.phase, self.pending, self.scope, &self.postponed, &self.fresh),
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
-            (&self.panic, self.spawned_at, self.entry, self.randoms),
+            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
         )
     }
 
@@ -208,9 +212,9 @@ impl Clone for Thread {
         self.specifics.clone_from(&source.specifics);
         self.env.clone_from(&source.env);
         self.panic.clone_from(&source.panic);
-        let Thread { id, phase, pending, scope, errno, destructors_run, spawned_at, entry, randoms, .. } = *source;
+        let Thread { id, phase, pending, scope, errno, destructors_run, spawned_at, entry, .. } = *source;
         (self.id, self.phase, self.pending, self.scope, self.errno) = (id, phase, pending, scope, errno);
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
-        self.randoms = randoms;
+        (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
     }
 }

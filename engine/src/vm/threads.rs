@@ -35,6 +35,7 @@ pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Check
     }
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());
+    thread.clock = context.thread.clock;
     push_call(context.image, &mut thread, context.heap, func, &[arg], FrameKind::Root)?;
     if context.threads.len() <= id.index() {
         context.threads.resize_with(id.index() + 1, || None);
@@ -58,6 +59,9 @@ pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
         return Ok(Flow::Continue);
     }
     free_locals(context);
+    if context.thread.clock != 0 {
+        context.world.status(context.thread.id).get_mut().clock = context.thread.clock;
+    }
     leave_nothing(context.thread);
     Ok(context.stop(Action::End, Reply::None))
 }

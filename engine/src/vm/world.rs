@@ -1,4 +1,4 @@
-//! What all threads share besides memory: the captured output, the clock, the keys of thread-specific data.
+//! What all threads share besides memory: the captured output, the keys of thread-specific data.
 //!
 //! Each of these is a [`Cell`], which notes whether it was looked at and whether it was changed: while a program is
 //! explored, that is what the steps of a thread depend on, and have as an effect.
@@ -58,6 +58,8 @@ pub struct Status {
     pub joined: bool,
     /// What its start function returned.
     pub result: u64,
+    /// How much time had passed for it when it ended.
+    pub clock: u64,
 }
 
 /// Something that threads share.
@@ -92,8 +94,6 @@ impl<T> Cell<T> {
 #[derive(Debug, Default)]
 pub struct World {
     pub output: Cell<Output>,
-    /// Nanoseconds since the start.
-    pub clock: Cell<u64>,
     /// By number; deleted ones are `None`.
     pub keys: Cell<Vec<Option<Key>>>,
     /// Threads that belong to a scope: the address of its counter, and the thread.
@@ -113,7 +113,6 @@ impl World {
     /// Calls `visit` for every cell, with what it is.
     pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
         visit(ObjectKey::Output, &mut self.output);
-        visit(ObjectKey::Clock, &mut self.clock);
         visit(ObjectKey::Keys, &mut self.keys);
         visit(ObjectKey::Scopes, &mut self.scopes);
         for (index, status) in self.statuses.iter_mut().enumerate() {
@@ -179,7 +178,6 @@ macro_rules! contents {
 }
 
 contents!(Output, Output);
-contents!(u64, Clock);
 contents!(Vec<Option<Key>>, Keys);
 contents!(Vec<(u64, ThreadId)>, Scopes);
 contents!(Status, Status);

@@ -24,7 +24,7 @@ use crate::program::FuncId;
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
 use super::context;
-use super::failure::{Failure, StackFrame};
+use super::failure::{Failure, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
 use super::thread::ThreadId;
@@ -140,6 +140,12 @@ impl<A: Copy> Explored<A> {
     /// Up to 8 bytes of memory as a number; 0 where there is no memory.
     pub fn peek(&self, address: u64, len: usize) -> u64 {
         lock(&self.universe).view(self.row).peek(address, len)
+    }
+
+    /// A thread that waits for ever, with those who have what it waits for.
+    pub fn waiting(&self, thread: ThreadId, holders: Vec<ThreadId>) -> Waiting {
+        let wait = self.pending(thread).and_then(|action| action.waits());
+        Waiting { thread, wait, holders, stack: self.stack_trace(thread) }
     }
 
     /// The active functions of a thread, the innermost first.

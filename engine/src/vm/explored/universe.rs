@@ -156,7 +156,7 @@ impl<A: Copy> Universe<A> {
         self.enter(row, id);
         let before = self.vm.steps_left;
         let ran =
-            self.vm.advance(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
+            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
         let cost = before - self.vm.steps_left;
         match ran {
             Ok(action) => {
@@ -354,7 +354,7 @@ fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
 
 impl Vm {
     /// Answers the pending action of a thread, if there is one, and lets it run to the next.
-    fn advance(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
+    fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
         let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
         let answer = answer.unwrap_or(Answer::Done);

@@ -1,7 +1,7 @@
 //! What threads share while a program is explored, as numbered *objects* that have *versions*.
 //!
 //! An object is a static, a block of memory that several threads use, or something else that is not one thread's own: the
-//! output, the clock. A state of the program says which version each object has. Versions are numbered by content, so two
+//! output, say. A state of the program says which version each object has. Versions are numbered by content, so two
 //! states that look the same have the same numbers, and comparing and copying states is comparing and copying numbers.
 //!
 //! While a thread runs, [`Objects`] knows the state that it runs in, and notes which objects it looks at and which it
@@ -44,7 +44,6 @@ impl Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Output,
-    Clock,
     Keys,
     Scopes,
     Status(ThreadId),

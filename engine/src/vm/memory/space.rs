@@ -479,12 +479,12 @@ impl Space<'_> {
         place: PlaceId,
         matches: impl FnOnce(&super::Alloc) -> Option<String>,
     ) -> Checked<()> {
-        if let Found::Live(alloc) = self.heap.look(address, self.globals)
-            && alloc.base == address
-        {
-            let size = alloc.size;
-            self.track_free(address, size)?;
-        }
+        let size = match self.heap.look(address, self.globals) {
+            Found::Live(alloc) if alloc.base == address => alloc.size,
+            // Perhaps it is one that another thread keeps for itself.
+            _ => 1,
+        };
+        self.track_free(address, size)?;
         let found = self.heap.look(address, self.globals);
         if address & STACK_BIT == 0
             && let Found::Live(alloc) = found

@@ -24,20 +24,24 @@ use super::space::{Space, stack_thread};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
-/// Where memory comes from.
+/// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Site {
-    /// Allocated by the user's code at this place.
+    /// Memory allocated by the user's code at this place.
     Place(PlaceId),
-    /// Allocated by the standard library for itself, when the user's code was at this place.
+    /// Memory allocated by the standard library for itself, when the user's code was at this place.
     Quiet(PlaceId),
-    /// In the frames of this function.
+    /// Memory in the frames of this function.
     Frame(FuncId),
     /// The static with this number, whose atomics are accessed like other memory, too.
     Static(u32),
+    /// Whether channels are disconnected, without waiting for it: the order in which senders go is visible.
+    Disconnection,
+    /// Whether threads have ended, without waiting for it: their end is visible.
+    Finish,
 }
 
-/// The memory that is shared.
+/// The memory that is shared, and the questions that are answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracked {
     sites: HashSet<Site>,
@@ -52,6 +56,7 @@ impl Tracked {
         self.sites.insert(site);
     }
 
+    /// Whether this is known.
     pub fn contains(&self, site: Site) -> bool {
         self.sites.contains(&site)
     }
@@ -344,12 +349,13 @@ fn address_of(target: Target, atom: Piece) -> (u64, u32) {
 #[cold]
 pub fn race(this: &Record, other: Record) -> Box<Fault> {
     let name = |kind: Kind| match (kind.write, kind.atomic) {
-        (true, true) => "atomic write",
-        (true, false) => "write",
-        (false, true) => "atomic read",
-        (false, false) => "read",
+        (true, true) => ("an", "atomic write"),
+        (true, false) => ("a", "write"),
+        (false, true) => ("an", "atomic read"),
+        (false, false) => ("a", "read"),
     };
-    let (this, that) = (name(this.kind), name(other.kind));
-    let message = format!("data race: this {this} and a {that} by {} are not ordered", other.thread);
+    let (_, this) = name(this.kind);
+    let (article, that) = name(other.kind);
+    let message = format!("data race: this {this} and {article} {that} by {} are not ordered", other.thread);
     Fault::new(ErrorKind::DataRace, message).note(format!("the {that} is here"), Some(other.place), Some(other.thread))
 }

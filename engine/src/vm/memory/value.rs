@@ -17,7 +17,6 @@ pub enum Value {
     Block(Alloc),
     Freed(Freed),
     Output(Output),
-    Clock(u64),
     Keys(Vec<Option<Key>>),
     Scopes(Vec<(u64, ThreadId)>),
     Status(Status),

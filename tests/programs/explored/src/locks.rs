@@ -31,15 +31,43 @@ fn opposite_orders() {
     thread.join().unwrap();
 }
 
+// Before the other thread, after it, or in vain while it is there.
 #[dpor::test]
-fn parked_for_ever() {
-    let thread = thread::spawn(thread::park);
-    thread.join().unwrap(); // ERROR: deadlock
+fn attempt_to_lock() {
+    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    let counter = Mutex::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| *counter.lock().unwrap() += 1);
+        if let Ok(mut guard) = counter.try_lock() {
+            *guard += 1;
+        }
+    });
+}
+
+// The second thread comes before the first, and finds nothing wrong; or after it.
+#[dpor::test]
+fn poisoned() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let counter = Mutex::new(0);
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let mut guard = counter.lock().unwrap();
+            *guard += 1;
+            panic!("while holding the lock");
+        });
+        match counter.lock() {
+            Ok(guard) => assert_eq!(*guard, 0),
+            Err(error) => assert_eq!(*error.into_inner(), 1),
+        }
+        assert!(thread.join().is_err());
+    });
+    assert!(counter.is_poisoned());
 }
 
 #[dpor::test]
-fn parked_and_unparked() {
-    let thread = thread::spawn(thread::park);
-    thread.thread().unpark();
-    thread.join().unwrap();
+fn locked_twice() {
+    let lock = Mutex::new(());
+    let first = lock.lock();
+    let second = lock.lock(); // ERROR: deadlock
+    drop((first, second));
 }

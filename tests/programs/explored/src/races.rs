@@ -76,7 +76,7 @@ fn handed_over_and_back() {
 // code writes is what atomics see then.
 #[dpor::test]
 fn plain_accesses_to_an_atomic() {
-    // COUNT: rc11 1
+    // COUNT: rc11 1 blocked 1
     let mut number = AtomicUsize::new(0);
     thread::scope(|scope| {
         scope.spawn(|| number.store(1, Relaxed));
