@@ -8,8 +8,8 @@ use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Va
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Translated, Wait,
-    Woken,
+    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Reply, RunOptions, Site, Stop,
+    Tracked, Translated, Wait, Woken,
 };
 
 use super::locations::{Atomic, Locations};
@@ -81,96 +81,13 @@ impl Subject {
         }
     }
 
-    /// Answers a thread and runs it to its next visible action.
-    fn run(
-        &self,
-        state: &mut State,
-        id: vm::ThreadId,
-        answer: Option<vm::Answer>,
-        clock: &View,
-        events: u32,
-    ) -> graph::Action {
-        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
+    /// Runs a thread to its next visible action.
+    #[inline]
+    fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, clock: &View, events: u32) -> graph::Action {
+        match state.vm.step(id, cue, clock, events, self) {
             Ok(action) => action,
             Err(failure) => state.fail(failure),
         }
-    }
-
-    /// The action as the explorer knows it.
-    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
-        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
-        Ok(Translated::Action(match action {
-            // Time passes, or it does not: the order of events shows which.
-            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
-                return Ok(Translated::Answer(vm::Answer::Done));
-            }
-            // Who waits sees for itself that the word has changed.
-            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
-            Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
-            }
-            Action::Store { address, width, ordering, value } => {
-                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
-            }
-            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(address, width)?,
-                order: order(ordering),
-                op,
-                width: graph_width(width),
-                operand: operand as Value,
-            },
-            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(address, width)?,
-                order: order(success),
-                failure: order(failure),
-                expected: expected as Value,
-                new: new as Value,
-                spurious: weak && self.spurious,
-            },
-            Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
-            }
-            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(address)?,
-                order: order(ordering),
-                failure: order(failure),
-                test,
-                then,
-            },
-            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(address)?,
-                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
-                test,
-                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
-            },
-            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
-            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
-            Action::Spawn => graph::Action::Spawn,
-            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
-            Action::Choose { n } => match u32::try_from(n) {
-                Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
-            },
-            Action::Assume { holds: false } => graph::Action::Block,
-            Action::End => graph::Action::End,
-            // Whether it is woken or its time is over: it looks once.
-            Action::FutexWait { address, timeout: Some(_), .. } => {
-                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
-            }
-            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
-                loc: self.word(address)?,
-                order: MemOrder::Relaxed,
-                test: Test::IsNot(expected.into()),
-                then: Then::Read,
-            },
-            Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
-            }
-            Action::PlainStore { address, len, value } => {
-                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
-            }
-        }))
     }
 
     /// The location of a 32-bit word.
@@ -284,6 +201,98 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
+impl Interpreter<graph::Action> for Subject {
+    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
+        Ok(Translated::Action(match action {
+            // Time passes, or it does not: the order of events shows which.
+            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+                return Ok(Translated::Answer(vm::Answer::Done));
+            }
+            // Who waits sees for itself that the word has changed.
+            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => {
+                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
+            }
+            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
+                loc: self.loc(address, width)?,
+                order: order(ordering),
+                op,
+                width: graph_width(width),
+                operand: operand as Value,
+            },
+            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
+                loc: self.loc(address, width)?,
+                order: order(success),
+                failure: order(failure),
+                expected: expected as Value,
+                new: new as Value,
+                spurious: weak && self.spurious,
+            },
+            Action::Await { address, test, then, .. } => {
+                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
+            }
+            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
+                loc: self.word(address)?,
+                order: order(ordering),
+                failure: order(failure),
+                test,
+                then,
+            },
+            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
+                loc: self.word(address)?,
+                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
+                test,
+                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
+            },
+            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
+            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
+            Action::Spawn => graph::Action::Spawn,
+            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
+            Action::Choose { n } => match u32::try_from(n) {
+                Ok(n) if n > 0 => graph::Action::Choose(n),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
+            },
+            Action::Assume { holds: false } => graph::Action::Block,
+            Action::End => graph::Action::End,
+            // Whether it is woken or its time is over: it looks once.
+            Action::FutexWait { address, timeout: Some(_), .. } => {
+                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
+            }
+            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
+                loc: self.word(address)?,
+                order: MemOrder::Relaxed,
+                test: Test::IsNot(expected.into()),
+                then: Then::Read,
+            },
+            Action::PlainLoad { address, len } => {
+                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
+            }
+            Action::PlainStore { address, len, value } => {
+                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
+            }
+        }))
+    }
+
+    fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<graph::Action> {
+        let wide = u128::from(value);
+        Reply::Answer(match action {
+            Action::Cas { .. } => vm::Answer::Cas { old: wide, success: wrote },
+            Action::FutexWait { expected, timeout, .. } => match (value == u64::from(expected), timeout) {
+                (false, _) => vm::Answer::Woken(Woken::Changed),
+                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
+                (true, None) => return Reply::Wait(graph::Action::Block),
+            },
+            Action::Await { test, .. } if !test.passes(value) => return Reply::Wait(graph::Action::Block),
+            _ => vm::Answer::Value(wide),
+        })
+    }
+}
+
 impl Program for Subject {
     type State = State;
     type Error = Issue;
@@ -306,25 +315,13 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), None, clock, 0)
+        self.run(state, vm_thread(thread), Cue::Start, clock, 0)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
-        let id = vm_thread(thread);
-        let value = u128::from(answer.value);
-        let answered = match state.vm.pending(id) {
-            Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
-            Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
-                (false, _) => vm::Answer::Woken(Woken::Changed),
-                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
-                (true, None) => return graph::Action::Block,
-            },
-            Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
-            Some(_) => vm::Answer::Value(value),
-            None => vm::Answer::Done,
-        };
+        let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        self.run(state, id, Some(answered), answer.clock, events)
+        self.run(state, vm_thread(thread), cue, answer.clock, events)
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
-pub use explored::{Basis, Explored, Translated};
+pub use explored::{Basis, Cue, Explored, Interpreter, Reply, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
 pub use image::Image;
 pub use memory::{Site, Tracked};

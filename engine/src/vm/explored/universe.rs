@@ -10,10 +10,10 @@ use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
 use super::row::{Moment, Row};
-use super::steps::{AnswerKey, Done, Steps};
+use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Translated};
+use super::{Basis, Interpreter, Reply, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,29 +117,27 @@ impl<A: Copy> Universe<A> {
         frozen.thread.pending.map(|pending| pending.action)
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
+    /// Lets a thread run from its pending action, if there is one, to the next.
     #[inline]
     pub fn step(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
-        let state = self.row(row).thread(moment.thread);
-        let key = AnswerKey::of(answer).map(|key| (state, key));
-        let objects = &self.vm.heap.objects;
         let at = &mut self.rows[row.0 as usize];
-        if let Some(key) = key
-            && let Some((step, done)) = self.steps.find(key, at, moment, objects)
+        let objects = &self.vm.heap.objects;
+        let key = (at.thread(moment.thread), cue);
+        if let Some((step, done)) = self.steps.find(key, at, moment, objects)
             && let Some(action) = self.threads.action(done.to)
             && at.steps_left >= u64::from(done.cost)
         {
             self.steps.make(step, at, moment, objects);
-            apply(at, moment.thread, answer, done);
+            apply(at, moment.thread, cue, done);
             return Ok(action);
         }
-        self.run(row, answer, moment, key, translate)
+        self.run(row, cue, moment, interpreter)
     }
 
     /// Lets a thread do what it has not done before.
@@ -147,17 +145,24 @@ impl<A: Copy> Universe<A> {
     fn run(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        key: Option<(ThreadState, AnswerKey)>,
-        mut translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
         let id = moment.thread;
+        let answer = match (self.pending(row, id), cue) {
+            (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {
+                Reply::Answer(answer) => Some(answer),
+                Reply::Wait(action) => return Ok(action),
+            },
+            _ => None,
+        };
+        let before = self.row(row).thread(id);
         self.enter(row, id);
-        let before = self.vm.steps_left;
+        let steps_left = self.vm.steps_left;
         let ran =
-            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
-        let cost = before - self.vm.steps_left;
+            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, interpreter));
+        let cost = steps_left - self.vm.steps_left;
         match ran {
             Ok(action) => {
                 self.vm.heap.freeze();
@@ -167,10 +172,10 @@ impl<A: Copy> Universe<A> {
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
-                let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
-                if let (Some(key), (Some(live), Some(cost)), false) = (key, done, unique) {
-                    let objects = &self.vm.heap.objects;
-                    self.steps.insert(key, &objects.log, &self.rows[row.0 as usize], Done { to, spawned, live, cost });
+                if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
+                    let log = &self.vm.heap.objects.log;
+                    let done = Done { to, spawned, live, cost };
+                    self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
                 }
                 self.forget_if_full();
                 Ok(action)
@@ -341,10 +346,10 @@ impl<A: Copy> Universe<A> {
 
 /// Makes a step that was made before.
 #[inline]
-fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
+fn apply(row: &mut Row, id: ThreadId, cue: Cue, done: Done) {
     row.threads[id.index()] = done.to;
     if done.spawned != ThreadState::NONE
-        && let Some(Answer::Value(child)) = answer
+        && let Cue::Value { value: child, .. } = cue
     {
         row.set_thread(ThreadId(child as u16), done.spawned);
     }
@@ -415,10 +420,10 @@ impl Vm {
         id: ThreadId,
         mut stop: Stop,
         events: u32,
-        translate: &mut impl FnMut(Stop) -> Result<Translated<A>, String>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
         loop {
-            match translate(stop) {
+            match interpreter.translate(stop) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => {
                     self.answer(id, answer)?;

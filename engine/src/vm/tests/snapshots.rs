@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Basis, Explored, Failure, Image, RunOptions, Stop, ThreadId, Tracked, Translated, run_image,
+    Action, Answer, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked,
+    Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -58,18 +59,30 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
     Explored::new(&basis).unwrap()
 }
 
-fn step(state: &mut Explored<Action>, answer: Option<Answer>) -> Result<Action, Box<Failure>> {
-    state.step(ThreadId::MAIN, answer, &[0], 0, |stop| match stop {
-        Stop::Action(action) => Ok(Translated::Action(action)),
-        Stop::Exit(_) => Err("the end".to_owned()),
-    })
+/// Takes actions as they are.
+struct Plain;
+
+impl Interpreter<Action> for Plain {
+    fn translate(&self, stop: Stop) -> Result<Translated<Action>, String> {
+        match stop {
+            Stop::Action(action) => Ok(Translated::Action(action)),
+            Stop::Exit(_) => Err("the end".to_owned()),
+        }
+    }
+
+    fn answer(&self, _: Action, value: u64, _: bool) -> Reply<Action> {
+        Reply::Answer(Answer::Value(u128::from(value)))
+    }
+}
+
+fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Box<Failure>> {
+    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain)
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.
 fn advance(state: &mut Explored<Action>, values: &[u64]) -> Option<Vec<u8>> {
     for value in values {
-        let answer = state.pending(ThreadId::MAIN).map(|_| Answer::Value(u128::from(*value)));
-        if step(state, answer).unwrap() == Action::End {
+        if step(state, Cue::Value { value: *value, wrote: true }).unwrap() == Action::End {
             return Some(state.output().all());
         }
     }
@@ -88,7 +101,7 @@ proptest! {
         let (program, main) = counting(40);
         let mut original = state(&program, main);
         // The answer to the start is of no interest.
-        step(&mut original, None).unwrap();
+        step(&mut original, Cue::Start).unwrap();
         let mut done = 0;
         let mut copies = Vec::new();
         for actions in at {
@@ -118,7 +131,7 @@ proptest! {
 fn neither_sees_what_the_other_does() {
     let (program, main) = counting(3);
     let mut one = state(&program, main);
-    step(&mut one, None).unwrap();
+    step(&mut one, Cue::Start).unwrap();
     advance(&mut one, &[5]);
     let mut two = one.clone();
     // What is printed last is the sum of the answers.
@@ -134,7 +147,7 @@ fn neither_sees_what_the_other_does() {
 fn what_was_done_before_is_done_alike() {
     let (program, main) = counting(20);
     let mut original = state(&program, main);
-    step(&mut original, None).unwrap();
+    step(&mut original, Cue::Start).unwrap();
     let ends: Vec<_> = (0..3).map(|_| advance(&mut original.clone(), &counted(0))).collect();
     assert!(ends[0].is_some() && ends.iter().all(|end| *end == ends[0]));
 }
