@@ -169,7 +169,7 @@ fn message_passing_relaxed() {
 // Three choices and two, of which two pairs are equal.
 #[dpor::test]
 fn choices() {
-    // COUNT: rc11 4
+    // COUNT: rc11 4+2 sc 4+2 tso 4+2 pso 4+2
     let (a, b) = (dpor::choose(3), dpor::choose(2));
     dpor::assume(a != b);
 }
