@@ -8,6 +8,7 @@
 
 mod litmus;
 mod locks;
+mod operations;
 mod races;
 mod run;
 mod tables;
