@@ -2,7 +2,8 @@
 //!
 //! A comment belongs to the test above it.
 //!
-//! - `// ERROR: kind`: an error of that kind, in this line where the comment follows code, else in the next one.
+//! - `// ERROR: kind`: an error of that kind, in this line where the comment follows code, else in the next one. Where there
+//!   are two such comments, as with data races, the error is in one of the lines and a note to it names the other.
 //! - `// OUTCOME: name`: another outcome.
 //! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
 //! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked.
@@ -17,10 +18,10 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     Passed,
-    /// An error of this kind in this line.
+    /// An error of this kind, in one of these lines.
     Error {
         kind: String,
-        line: u32,
+        lines: Vec<u32>,
     },
     /// Another outcome.
     Outcome(String),
@@ -99,9 +100,14 @@ fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
 /// Adds what a line says.
 fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
     if let Some((code, kind)) = line.split_once("// ERROR: ") {
-        assert_eq!(annotation.expected, Expected::Passed, "a test has one error: line {number}");
         let line = if code.trim().is_empty() { number + 1 } else { number };
-        annotation.expected = Expected::Error { kind: kind.to_owned(), line };
+        let mut lines = match &mut annotation.expected {
+            Expected::Error { kind: other, lines } if other == kind => std::mem::take(lines),
+            Expected::Passed => Vec::new(),
+            other => panic!("{other:?}, and another error in line {number}"),
+        };
+        lines.push(line);
+        annotation.expected = Expected::Error { kind: kind.to_owned(), lines };
     } else if let Some((_, outcome)) = line.split_once("// OUTCOME: ") {
         annotation.expected = Expected::Outcome(outcome.to_owned());
     } else if let Some((_, models)) = line.split_once("// MODELS: ") {
@@ -130,9 +136,10 @@ mod tests {
     fn comments_belong_to_the_test_above() {
         let source = "#[dpor::test]\nfn first() {\n    helper();\n}\n\nfn helper() {\n    bad(); // ERROR: abort\n}\n\n\
                       #[dpor::test(expect = \"panic\")]\n#[allow(x)]\nfn second() {}\n\n\
-                      #[dpor::test]\nfn third() {\n    // ERROR: panic\n    if bad() {}\n}\n";
-        let error = |kind: &str, line| Expected::Error { kind: kind.into(), line };
-        let wanted = [("first", error("abort", 7)), ("second", Expected::Passed), ("third", error("panic", 17))];
+                      #[dpor::test]\nfn third() {\n    // ERROR: panic\n    if bad() {}\n    bad(); // ERROR: panic\n}\n";
+        let error = |kind: &str, lines: &[u32]| Expected::Error { kind: kind.into(), lines: lines.into() };
+        let wanted =
+            [("first", error("abort", &[7])), ("second", Expected::Passed), ("third", error("panic", &[17, 18]))];
         assert_eq!(expected(source), wanted.map(|(name, expected)| (name.to_owned(), expected)));
     }
 

@@ -11,8 +11,8 @@ use dpor_engine::check::{Checked, check};
 use dpor_engine::explore::Config;
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::{Program, Test};
-use dpor_engine::verdict::Outcome;
-use dpor_engine::vm::{FailureKind, Image, RunOptions};
+use dpor_engine::verdict::{Location, Outcome};
+use dpor_engine::vm::{Failure, FailureKind, Image, RunOptions};
 
 use crate::annotations::{self, Annotation, Expected};
 use crate::{Package, checker};
@@ -98,9 +98,12 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
     }
     let mut wrong = Vec::new();
     let checked = explored.check(test, model, 1);
-    let (found, wanted) = (found(&checked), wanted(test, annotation, name));
-    if !found.starts_with(&wanted) {
-        wrong.push(format!("{} under {name}: {found} instead of {wanted}", test.name));
+    let expected = match test.config.expect {
+        Some(kind) => &Expected::Error { kind: kind.name().to_owned(), lines: Vec::new() },
+        None => annotation.under(name),
+    };
+    if !is_expected(&checked, expected, &annotation.file) {
+        wrong.push(format!("{} under {name}: {} instead of {expected:?}", test.name, found(&checked)));
     }
     if let Some(count) = annotation.count(name) {
         let found = (checked.stats.executions, checked.stats.blocked);
@@ -117,28 +120,40 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
     wrong
 }
 
-/// How a test ended: `passed`, `kind in file, line n`, ….
-fn found(checked: &Checked) -> String {
-    let Some(failure) = &checked.failure else { return checked.outcome.name().to_owned() };
-    let place = match &failure.location {
-        Some(location) => format!("in {}, line {}", location.file, location.line),
-        None => "nowhere".to_owned(),
+/// Whether a test ended as it must.
+fn is_expected(checked: &Checked, expected: &Expected, file: &str) -> bool {
+    let kind = match checked.failure.as_ref().map(|failure| failure.kind) {
+        Some(FailureKind::Error(kind)) => kind.name(),
+        _ => checked.outcome.name(),
     };
-    let what = match failure.kind {
-        FailureKind::Error(kind) => kind.name(),
-        other => other.outcome().name(),
-    };
-    format!("{what} {place}: {}", failure.message)
+    match (expected, &checked.failure) {
+        (Expected::Passed, _) => kind == "passed",
+        (Expected::Outcome(outcome), _) => kind == outcome,
+        (Expected::Error { .. }, None) => false,
+        (Expected::Error { kind: wanted, lines }, Some(failure)) => kind == wanted && are_places(failure, file, lines),
+    }
 }
 
-/// What [`found`] must begin with.
-fn wanted(test: &Test, annotation: &Annotation, model: &str) -> String {
-    match (test.config.expect, annotation.under(model)) {
-        (Some(kind), _) => kind.name().to_owned(),
-        (None, Expected::Passed) => "passed".to_owned(),
-        (None, Expected::Error { kind, line }) => format!("{kind} in {}, line {line}:", annotation.file),
-        (None, Expected::Outcome(outcome)) => outcome.clone(),
-    }
+/// Whether a failure is in one of the lines, and its notes name the others.
+fn are_places(failure: &Failure, file: &str, lines: &[u32]) -> bool {
+    let line = |location: &Option<Location>| location.as_ref().filter(|l| l.file == file).map(|l| l.line);
+    let own = line(&failure.location);
+    let noted: Vec<u32> = failure.notes.iter().filter_map(|note| line(&note.location)).collect();
+    let others = lines.iter().filter(|line| Some(**line) != own);
+    lines.is_empty()
+        || own.is_some_and(|own| lines.contains(&own)) && others.into_iter().all(|line| noted.contains(line))
+}
+
+/// How a test ended, for people.
+fn found(checked: &Checked) -> String {
+    let Some(failure) = &checked.failure else { return checked.outcome.name().to_owned() };
+    let place = |location: &Option<Location>| match location {
+        Some(location) => format!("{}:{}", location.file, location.line),
+        None => "nowhere".to_owned(),
+    };
+    let notes: Vec<String> =
+        failure.notes.iter().map(|note| format!("; {}: {}", note.message, place(&note.location))).collect();
+    format!("{:?} at {}: {}{}", failure.kind, place(&failure.location), failure.message, notes.concat())
 }
 
 /// What must not depend on the number of workers.

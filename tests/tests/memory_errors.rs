@@ -22,7 +22,7 @@ fn errors_have_their_kind_and_line() {
                 if error.file.as_ref() != Some(file) {
                     writeln!(wrong, "{test}: found in {:?}", error.file).unwrap();
                 }
-                Expected::Error { kind: error.kind.clone(), line: error.line.unwrap_or(0) }
+                Expected::Error { kind: error.kind.clone(), lines: vec![error.line.unwrap_or(0)] }
             }
             _ if verdict.outcome == "passed" => Expected::Passed,
             _ => Expected::Outcome(verdict.outcome.clone()),

@@ -6,9 +6,24 @@
 #![cfg(test)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "some unsafe blocks are wrong by design")]
 
+mod arcs;
+mod barriers;
+mod bytes;
+mod channels;
+mod choices;
+mod condvars;
+mod deadlocks;
+mod futexes;
+mod lifetimes;
 mod litmus;
 mod locks;
+mod once;
 mod operations;
+mod parking;
 mod races;
-mod run;
+mod rwlocks;
+mod structures;
+mod support;
 mod tables;
+mod thread_locals;
+mod threads;

@@ -6,16 +6,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*, compiler_fence, fence};
 use std::thread;
 
+use crate::support::two;
+
 static X: AtomicUsize = AtomicUsize::new(0);
 static Y: AtomicUsize = AtomicUsize::new(0);
-
-/// What two threads return.
-fn two<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
-    thread::scope(|scope| {
-        let (first, second) = (scope.spawn(first), scope.spawn(second));
-        (first.join().unwrap(), second.join().unwrap())
-    })
-}
 
 // Store buffering (SB): each thread stores and then loads what the other one stores. Both loads may see 0, except under
 // SC; whatever else, there are three other outcomes.

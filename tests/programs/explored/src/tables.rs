@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
 
-use crate::run::{Run, scoped, spawned};
+use crate::support::{Run, scoped, spawned};
 
 static X: AtomicUsize = AtomicUsize::new(0);
 static Y: AtomicUsize = AtomicUsize::new(0);
