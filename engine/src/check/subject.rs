@@ -120,8 +120,9 @@ impl Subject {
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
+                spurious: false,
             },
-            Action::Lock { address } => graph::Action::Lock { loc: self.loc(vm, id, address, AtomicWidth::W32)? },
+            Action::Lock { address } => graph::Action::lock(self.loc(vm, id, address, AtomicWidth::W32)?),
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
@@ -171,6 +172,9 @@ impl Subject {
         let (kind, message) = match found {
             Found::Program(issue) => return issue,
             Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
+            Found::Unordered(loc) | Found::Repeated(loc) => {
+                (FailureKind::Unsupported, format!("waiting for {loc:?}: this is a bug of cargo-dpor"))
+            }
             Found::Nondeterminism(thread) => (
                 FailureKind::Unsupported,
                 format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),
@@ -253,7 +257,7 @@ impl Program for Subject {
         let id = vm_thread(thread);
         let value = u128::from(answer.value);
         let answered = match state.vm.pending(id) {
-            Some(Action::Cas { expected, .. }) => vm::Answer::Cas { old: value, success: value == expected },
+            Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
             Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
                 (false, _) => vm::Answer::Woken(Woken::Changed),
                 (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),

@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
+use super::threads::Asleep;
 use super::view::join;
 use super::{Graph, Location, VIEWS};
 
@@ -15,14 +16,16 @@ pub(crate) struct Effect {
     pub written: Option<Value>,
     /// Its coherence position, for writes.
     pub place: usize,
-    /// What it is answered with; the value read for reads. Spawns answer themselves.
+    /// What it is answered with. Spawns answer themselves.
     pub answer: Value,
+    /// In which of the ways that the action allows it happens.
+    pub way: u32,
 }
 
 impl Effect {
     /// No reading, no writing.
     pub fn answer(answer: Value) -> Effect {
-        Effect { rf: EventId::NONE, written: None, place: 0, answer }
+        Effect { rf: EventId::NONE, written: None, place: 0, answer, way: 0 }
     }
 }
 
@@ -58,6 +61,8 @@ impl Graph {
         let slot = &mut self.threads[thread.index()];
         slot.last = id;
         slot.len += 1;
+        slot.after = EventId::NONE;
+        slot.asleep = Asleep::default();
         if event.order.is_sc() {
             self.sc.push(id);
         }
@@ -113,6 +118,9 @@ impl Graph {
             elsewhere_before: slot.tip(),
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
+            way: effect.way,
+            after: slot.after,
+            confirms: false,
             revisited: false,
             fixed: false,
         };
@@ -248,6 +256,8 @@ impl Graph {
         slot.last = event.po_prev;
         slot.len -= 1;
         slot.pending = event.action;
+        slot.after = event.after;
+        slot.asleep = Asleep::default();
     }
 }
 
