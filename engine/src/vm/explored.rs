@@ -122,6 +122,9 @@ fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<F
         let (data, shadow) = space.untracked_range_mut(address, u64::from(width.bytes()))?;
         data.copy_from_slice(&value.to_le_bytes()[..width.bytes() as usize]);
         shadow.fill(INIT);
+    } else {
+        // The memory may have been freed since the thread asked for the access.
+        space.untracked_range(address, u64::from(width.bytes()))?;
     }
     Ok(())
 }

@@ -279,13 +279,13 @@ fn access_races(races: &mut Races, start: u32, touch: Touch, record: Record, clo
 #[cold]
 fn race(touch: Touch, other: Record) -> Box<Fault> {
     let name = |write: bool, atomic: bool| match (write, atomic) {
-        (true, true) => "atomic write",
-        (true, false) => "write",
-        (false, true) => "atomic read",
-        (false, false) => "read",
+        (true, true) => ("an", "atomic write"),
+        (true, false) => ("a", "write"),
+        (false, true) => ("an", "atomic read"),
+        (false, false) => ("a", "read"),
     };
-    let this = name(touch.access == Access::Write, touch.atomic);
-    let that = name(other.write, other.atomic);
-    let message = format!("data race: this {this} and a {that} by {} are not ordered", other.thread);
+    let (_, this) = name(touch.access == Access::Write, touch.atomic);
+    let (article, that) = name(other.write, other.atomic);
+    let message = format!("data race: this {this} and {article} {that} by {} are not ordered", other.thread);
     Fault::new(ErrorKind::DataRace, message).note(format!("the {that} is here"), Some(other.place), Some(other.thread))
 }
