@@ -203,7 +203,7 @@ fn action(instr: &Instr, registers: &[Value]) -> Action {
             Action::Try { loc: loc(place), order, failure, test, then }
         }
         Instr::Await { place, order, test, then, .. } => Action::Await { loc: loc(place), order, test, then },
-        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test },
+        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test, keepers: None },
         Instr::Pick { place, order, .. } => Action::Pick { loc: loc(place), order },
         Instr::Fence { order } => Action::Fence { order },
         Instr::Spawn { .. } => Action::Spawn,
