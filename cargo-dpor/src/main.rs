@@ -10,6 +10,7 @@ mod judge;
 mod litmus;
 mod lock;
 mod machine;
+mod overlay;
 mod report;
 mod run;
 mod select;

@@ -12,7 +12,7 @@ use rustc_middle::ty::{self, Instance, Ty};
 use crate::program::ProgramBuilder;
 
 /// Modules whose functions are bookkeeping.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "std::thread::",
     "std::sys::thread::",
     "std::sys::thread_local::",
@@ -23,6 +23,7 @@ const MODULES: [&str; 11] = [
     "std::panicking::",
     "std::rt::",
     "std::io::stdio::",
+    "std::sync::mpmc::queue::",
     "std_detect::",
 ];
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use reference::axioms::Model;
 use reference::candidate::Key;
-use reference::generate::{Loops, Shape, program};
+use reference::generate::{Loops, Shape, counting, program};
 use reference::program::Prog;
 use reference::{Expected, enumerate};
 use std::collections::BTreeSet;
@@ -194,6 +194,19 @@ proptest! {
         prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 6, primitives: true, ..Shape::plain_atomics() })
     ) {
         agrees_in_all(&prog)?;
+    }
+
+    /// Failed attempts are left out, in both forms.
+    #[test]
+    fn loops_that_retry(
+        prog in counting(Shape { threads: 3, locations: 2, events: 8, reads: 8, ..Shape::plain_atomics() })
+    ) {
+        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
+        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
+            for workers in [1, 2, 4] {
+                agrees(&prog, model, workers, expected)?;
+            }
+        }
     }
 
     #[test]

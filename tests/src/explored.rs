@@ -46,7 +46,8 @@ impl Explored {
     pub fn check(&self, test: &Test, model: MemoryModel, workers: usize) -> Checked {
         let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
         let config = Config { workers, buffer_bound, timeout: Some(LIMIT), ..Config::new(model) };
-        check(&self.image, test.entry, &RunOptions::default(), &config)
+        let spurious = test.config.spurious.unwrap_or(false);
+        check(&self.image, test.entry, &RunOptions { spurious, ..RunOptions::default() }, &config)
     }
 
     /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.

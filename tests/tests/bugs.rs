@@ -2,10 +2,7 @@
 
 use dpor_tests::{Package, explored};
 
-/// Tests that wait for what the checker does not have yet: spurious failures.
-const PENDING: &[&str] = &["lazy_box::broken"];
-
 #[test]
 fn bugs_are_found_and_fixes_pass() {
-    explored::assert_as_annotated(&Package::new("bugs"), PENDING);
+    explored::assert_as_annotated(&Package::new("bugs"), &[]);
 }

@@ -1,12 +1,13 @@
 //! A lowered test as a program to explore.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::explore::{Answer, Ending, Failure as Found, Program};
-use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
-use crate::program::{AtomicWidth, FuncId, Ordering};
+use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
+use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm, Woken};
+use crate::vm::{self, Action, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Vm, Wait, Woken};
 
 use super::locations::{Atomic, Locations};
 
@@ -88,7 +89,10 @@ impl Subject {
             };
             vm.check_access(id)?;
             match action {
-                Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
+                // Time passes, or it does not: the order of events shows which.
+                Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+                    vm.answer(id, vm::Answer::Done)?;
+                }
                 // Who waits sees for itself that the word has changed.
                 Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
                 action => return self.translate(vm, id, action),
@@ -114,15 +118,34 @@ impl Subject {
                 width: graph_width(width),
                 operand: operand as Value,
             },
-            Action::Cas { address, width, success, failure, expected, new, .. } => graph::Action::Cas {
+            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
                 loc: self.loc(vm, id, address, width)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
-                spurious: false,
+                spurious: weak && self.options.spurious,
             },
-            Action::Lock { address } => graph::Action::lock(self.loc(vm, id, address, AtomicWidth::W32)?),
+            Action::Await { address, test, then, .. } => {
+                graph::Action::Await { loc: self.word(vm, id, address)?, order: MemOrder::Acquire, test, then }
+            }
+            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
+                loc: self.word(vm, id, address)?,
+                order: order(ordering),
+                failure: order(failure),
+                test,
+                then,
+            },
+            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
+                loc: self.word(vm, id, address)?,
+                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
+                test,
+                keepers: if keepers == 0 { None } else { Some(self.word(vm, id, keepers)?) },
+            },
+            Action::Pick { address } => {
+                graph::Action::Pick { loc: self.word(vm, id, address)?, order: MemOrder::Relaxed }
+            }
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(vm, id, keepers)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
@@ -132,20 +155,29 @@ impl Subject {
             },
             Action::Assume { .. } => graph::Action::Block,
             Action::End => graph::Action::End,
-            // Looks whether the word has changed; where it has not, the thread sleeps in this execution for ever, and
-            // wakes up in others, in which the word it sees has changed.
-            Action::FutexWait { address, .. } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, AtomicWidth::W32)?, order: MemOrder::Relaxed }
+            // Whether it is woken or its time is over: it looks once.
+            Action::FutexWait { address, timeout: Some(_), .. } => {
+                graph::Action::Load { loc: self.word(vm, id, address)?, order: MemOrder::Relaxed }
             }
-            Action::FutexWake { .. } => graph::Action::Block,
+            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
+                loc: self.word(vm, id, address)?,
+                order: MemOrder::Relaxed,
+                test: Test::IsNot(expected.into()),
+                then: Then::Read,
+            },
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value } => {
                 graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
             }
-            Action::Yield => graph::Action::Block,
+            Action::FutexWake { .. } | Action::Yield | Action::Until { .. } => graph::Action::Block,
         })
+    }
+
+    /// The location of a 32-bit word.
+    fn word(&self, vm: &Vm, id: vm::ThreadId, address: u64) -> Result<Loc, Box<Failure>> {
+        self.loc(vm, id, address, AtomicWidth::W32)
     }
 
     fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
@@ -181,8 +213,8 @@ impl Subject {
             ),
         };
         let thread = vm::ThreadId::MAIN;
-        let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
-        Issue::Failure(Arc::new(failure))
+        let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
+        Issue::Failure(Arc::new(Failure { kind, message, location: None, stack, thread, notes, waiting }))
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -191,37 +223,58 @@ impl Subject {
         if thread.pending != graph::Action::Block {
             return true;
         }
-        let Some(Action::FutexWait { .. }) = state.vm.pending(vm_thread(id)) else { return false };
+        if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
+            return false;
+        }
         let event = graph.event(thread.last);
         graph.location(event.loc).co.last() == Some(&event.rf)
     }
 
     /// All threads that are left wait for ever.
     fn deadlock(&self, state: &State, graph: &Graph) -> Arc<Failure> {
-        let waiting: Vec<ThreadId> =
-            graph.threads().filter(|(_, thread)| !thread.is_finished()).map(|(id, _)| id).collect();
-        let mut failure = Failure {
-            kind: ErrorKind::Deadlock.into(),
-            message: "all threads wait for each other".to_owned(),
-            location: None,
-            stack: Vec::new(),
-            thread: vm::ThreadId::MAIN,
-            notes: Vec::new(),
-        };
-        for id in waiting {
-            let id = vm_thread(id);
-            let stack = state.vm.stack_trace(id);
-            let location = vm::innermost(&stack);
-            let doing = state.vm.pending(id).map_or("waiting", |action| action.describe());
-            if failure.location.is_none() {
-                failure.location = location.clone();
-                failure.thread = id;
-                failure.stack = stack;
-            }
-            failure.notes.push(Note { message: format!("{id} is {doing}"), location, thread: Some(id) });
-        }
-        Arc::new(failure)
+        let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        let waiting = left.map(|(id, _)| {
+            let holders = self.holders(&state.vm, graph, id);
+            state.vm.waiting(vm_thread(id), holders.into_iter().map(vm_thread).collect())
+        });
+        Arc::new(Failure::deadlock(waiting.collect()))
     }
+
+    /// Who has what a thread waits for.
+    fn holders(&self, vm: &Vm, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
+        let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
+        let Ok(loc) = self.word(vm, vm_thread(id), address) else { return Vec::new() };
+        if !exclusive && wait != Wait::WriteLock {
+            return Vec::new();
+        }
+        let writes = &graph.location(loc).co[1..];
+        let Some(&last) = writes.last() else { return Vec::new() };
+        if exclusive || readers(graph, writes).is_empty() {
+            return vec![graph.event(last).thread];
+        }
+        readers(graph, writes)
+    }
+}
+
+/// The threads that have locked a lock for reading, given all writes to it.
+fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
+    let mut held: BTreeMap<ThreadId, u32> = BTreeMap::new();
+    for &write in writes {
+        let event = graph.event(write);
+        match event.action {
+            graph::Action::Await { then: Then::Add(_), .. } | graph::Action::Try { then: Then::Add(_), .. } => {
+                *held.entry(event.thread).or_default() += 1;
+            }
+            // A writer that has become a reader.
+            graph::Action::Store { value: 1, .. } => *held.entry(event.thread).or_default() += 1,
+            graph::Action::Rmw { op: RmwOp::Sub, .. } => {
+                held.entry(event.thread).and_modify(|count| *count = count.saturating_sub(1));
+            }
+            _ => {}
+        }
+    }
+    held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
 impl Program for Subject {
@@ -263,6 +316,7 @@ impl Program for Subject {
                 (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
                 (true, None) => return graph::Action::Block,
             },
+            Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,
         };
@@ -282,6 +336,10 @@ impl Program for Subject {
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
         let Atomic { address, width } = self.locations.atomic(loc);
         state.vm.peek(address, width.bytes() as usize)
+    }
+
+    fn all_left(&self, state: &State, keepers: Loc) -> bool {
+        self.initial_value(state, keepers) == 0
     }
 
     fn error(&self, state: &State, thread: ThreadId) -> Issue {

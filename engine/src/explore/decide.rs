@@ -35,11 +35,17 @@ pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Grap
         Action::Join(target) => {
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }
-        Action::Await { loc, test, .. } | Action::Reach { loc, test, .. } => {
-            test.passes(graph.last_value(loc).unwrap_or_else(|| program.initial_value(state, loc)))
+        Action::Await { loc, test, .. } => passes(program, state, graph, loc, test),
+        Action::Reach { loc, test, keepers, .. } => {
+            passes(program, state, graph, loc, test) || keepers.is_some_and(|keepers| program.all_left(state, keepers))
         }
         _ => true,
     }
+}
+
+/// Whether the last value of a location passes a test.
+fn passes<P: Program>(program: &P, state: &P::State, graph: &Graph, loc: Loc, test: Test) -> bool {
+    test.passes(graph.last_value(loc).unwrap_or_else(|| program.initial_value(state, loc)))
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -114,7 +120,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// What is waited for has come: the first write that did it.
+    /// What is waited for has come: the first write that did it; or it will not come any more.
     fn decide_reach(&mut self, thread: ThreadId, loc: Loc, test: Test) {
         self.touch(loc);
         let graph = &self.graphs[self.level];

@@ -56,8 +56,20 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether a thread is in the same state in both, and so would do the same from there on, given the same answers.
+    fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
+        let _ = (a, b, thread);
+        false
+    }
+
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
+
+    /// Whether all `keepers` have [left](Action::Leave). This must depend on the events only, not on their order.
+    fn all_left(&self, state: &Self::State, keepers: Loc) -> bool {
+        let _ = (state, keepers);
+        false
+    }
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;

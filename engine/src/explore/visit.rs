@@ -36,6 +36,8 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub waiting: Waiting<'p>,
     /// The state in which threads try whether they would wait.
     pub trial: P::State,
+    /// Another one, to compare.
+    pub other_trial: P::State,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -83,6 +85,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             porf: Vec::new(),
             waiting,
             trial: program.initial(),
+            other_trial: program.initial(),
         }
     }
 

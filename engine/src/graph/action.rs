@@ -76,7 +76,12 @@ pub enum Action {
     Await { loc: Loc, order: MemOrder, test: Test, then: Then },
     /// Waits until the location has a value that passes the test, and reads the first such value that it may read. The
     /// test must stay true once it is, until this thread itself changes the location.
-    Reach { loc: Loc, order: MemOrder, test: Test },
+    ///
+    /// With `keepers`, it also ends once all who could write the location [have left](Action::Leave), and then reads the
+    /// last value, happening after all of them.
+    Reach { loc: Loc, order: MemOrder, test: Test, keepers: Option<Loc> },
+    /// One of the `keepers` of some location leaves. In which order they do does not matter: the program counts them.
+    Leave { keepers: Loc },
     /// Clears one of the bits that are set, whichever, atomically; answered with that bit, 0 if none is set.
     Pick { loc: Loc, order: MemOrder },
     /// A fence.
@@ -132,18 +137,19 @@ pub enum Then {
     Set(Value),
     /// The value read and this one, added up.
     Add(Value),
-    /// `new` where the value read is `old`; else it is a load.
-    Replace { old: Value, new: Value },
+    /// `new` where the value read passes this test, too; else it is a load.
+    Replace { test: Test, new: Value },
 }
 
 impl Then {
+    /// What is written if `read` has passed.
     #[inline]
-    fn update(self, read: Value) -> Option<Value> {
+    pub fn update(self, read: Value) -> Option<Value> {
         match self {
             Then::Read => None,
             Then::Set(value) => Some(value),
             Then::Add(operand) => Some(read.wrapping_add(operand)),
-            Then::Replace { old, new } => (read == old).then_some(new),
+            Then::Replace { test, new } => test.passes(read).then_some(new),
         }
     }
 }

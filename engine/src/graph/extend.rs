@@ -184,6 +184,12 @@ impl Graph {
                 // What the thread did after its last event comes before, too.
                 hb[target.index()] = self.threads[target.index()].len + 1;
             }
+            Action::Reach { .. } => {
+                for left in leaves(&self.events, event) {
+                    join(porf, of(left, 0));
+                    join(hb, of(left, 1));
+                }
+            }
             _ => {}
         }
         if event.is_write {
@@ -259,6 +265,18 @@ impl Graph {
         slot.after = event.after;
         slot.asleep = Asleep::default();
     }
+}
+
+/// The events by which all who could have written a location left, if that is what ended the wait of `event`.
+pub(crate) fn leaves<'a>(events: &'a [Event], event: &Event) -> impl Iterator<Item = EventId> + use<'a> {
+    let awaited = match event.action {
+        Action::Reach { test, keepers: Some(keepers), .. } if !test.passes(event.answer) => Some(keepers),
+        _ => None,
+    };
+    let left = move |event: &Event| matches!((event.action, awaited), (Action::Leave { keepers }, Some(all)) if keepers == all);
+    // Where nobody is awaited, there is no need to look.
+    let events = if awaited.is_some() { events } else { &[] };
+    events.iter().enumerate().filter(move |(_, event)| left(event)).map(|(index, _)| EventId::new(index))
 }
 
 /// The writes that the reads before an acquire fence read from, back to the acquire fence before it.

@@ -128,6 +128,11 @@ impl Graph {
         self.events.iter().enumerate().skip(1).map(|(i, e)| (EventId::new(i), e))
     }
 
+    /// The events by which all who could have written a location left, if that is what ended the wait of an event.
+    pub(crate) fn leaves(&self, id: EventId) -> impl Iterator<Item = EventId> {
+        extend::leaves(&self.events, self.event(id))
+    }
+
     /// All locations, by number.
     pub fn locations(&self) -> impl ExactSizeIterator<Item = (Loc, &Location)> {
         self.locations.iter().enumerate().map(|(i, l)| (Loc::new(i), l))

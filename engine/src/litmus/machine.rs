@@ -203,7 +203,7 @@ fn action(instr: &Instr, registers: &[Value]) -> Action {
             Action::Try { loc: loc(place), order, failure, test, then }
         }
         Instr::Await { place, order, test, then, .. } => Action::Await { loc: loc(place), order, test, then },
-        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test },
+        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test, keepers: None },
         Instr::Pick { place, order, .. } => Action::Pick { loc: loc(place), order },
         Instr::Fence { order } => Action::Fence { order },
         Instr::Spawn { .. } => Action::Spawn,
@@ -275,6 +275,15 @@ impl Program for Litmus {
 
     fn may_spin(&self, state: &LitmusState, thread: ThreadId) -> bool {
         state.visits.iter().any(|visit| visit.thread == thread)
+    }
+
+    fn is_alike(&self, a: &LitmusState, b: &LitmusState, thread: ThreadId) -> bool {
+        // Registers matter as far as they did where the latest loop began, as long as the thread has not acted since.
+        let latest = |state: &LitmusState| state.visits.iter().rev().find(|visit| visit.thread == thread).cloned();
+        match (latest(a), latest(b)) {
+            (Some(a), Some(b)) => a.head == b.head && a.live == b.live && a.events == 0 && b.events == 0,
+            _ => false,
+        }
     }
 
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {

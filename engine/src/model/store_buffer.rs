@@ -81,7 +81,7 @@ impl Ppo for StoreBuffer {
             Action::Load { .. } => Kind::Read,
             Action::Store { order, .. } => self.store_kind(order),
             Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } | Action::Pick { .. } => Kind::Full,
-            Action::Await { .. } | Action::Reach { .. } => Kind::Full,
+            Action::Await { .. } | Action::Reach { .. } | Action::Leave { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
             Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Fail => Kind::Nothing,

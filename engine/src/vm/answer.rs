@@ -22,18 +22,21 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
         threads::end(context.thread);
         return Ok(());
     }
+    if let Action::Join { thread } = pending.action {
+        catch_up(context, thread);
+    }
     let value = match answer {
         Answer::Value(value) | Answer::Cas { old: value, .. } => value,
         Answer::Done | Answer::Woken(_) => 0,
     };
     match pending.reply {
         Reply::None => {}
-        Reply::Success(at) => {
-            let success = matches!(answer, Answer::Cas { success: true, .. });
-            context.set(usize::from(at), u64::from(success));
-        }
         Reply::Postponed => context.thread.pending = context.thread.postponed.pop(),
         Reply::Register(at) => context.set(usize::from(at), value as u64),
+        Reply::Wake(at) => {
+            context.set(usize::from(at), value as u64);
+            context.thread.woken |= value != 0;
+        }
         Reply::Pair(at) => set_pair(context, at, value),
         Reply::Cas { at, wide } => {
             let success = matches!(answer, Answer::Cas { success: true, .. });
@@ -63,6 +66,12 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
         }
     }
     Ok(())
+}
+
+/// For whoever joins a thread, at least as much time has passed as for that thread.
+fn catch_up(context: &mut Context, joined: ThreadId) {
+    let clock = context.other(joined).map_or(0, |thread| thread.clock);
+    context.thread.clock = context.thread.clock.max(clock);
 }
 
 fn set_pair(context: &mut Context, at: u16, value: u128) {

@@ -1,5 +1,6 @@
 //! Atomic accesses to memory: what they give when all threads see one memory, and whether they may be made at all.
 
+use crate::graph::{Test, Then};
 use crate::program::AtomicWidth;
 
 use super::Vm;
@@ -37,11 +38,11 @@ impl Vm {
         self.with_thread(id, |context, _| check(&mut context.space(), action).map_err(|fault| context.failure(*fault)))
     }
 
-    /// The 32-bit word that a thread waits on.
-    pub fn futex_word(&mut self, id: ThreadId, address: u64) -> Result<u32, Box<Failure>> {
+    /// Whether a 32-bit word that a thread waits on passes a test.
+    pub fn passes(&mut self, id: ThreadId, address: u64, test: Test) -> Result<bool, Box<Failure>> {
         self.with_thread(id, |context, _| {
             let word = read(&mut context.space(), address, AtomicWidth::W32);
-            word.map(|word| word as u32).map_err(|fault| context.failure(*fault))
+            word.map(|word| test.passes(word as u64)).map_err(|fault| context.failure(*fault))
         })
     }
 }
@@ -69,15 +70,39 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
             }
             Ok(Answer::Cas { old, success })
         }
+        Action::Await { address, test, then, .. } | Action::Try { address, test, then, .. } => {
+            let old = read(space, address, AtomicWidth::W32)?;
+            if let Some(new) = updated(old, test, then) {
+                write(space, address, AtomicWidth::W32, new)?;
+            }
+            Ok(Answer::Value(old))
+        }
+        Action::Reach { address, .. } => Ok(Answer::Value(read(space, address, AtomicWidth::W32)?)),
+        Action::Pick { address } => {
+            let old = read(space, address, AtomicWidth::W32)?;
+            let bit = old & old.wrapping_neg();
+            write(space, address, AtomicWidth::W32, old & !bit)?;
+            Ok(Answer::Value(bit))
+        }
         _ => Ok(Answer::Done),
     }
+}
+
+/// What a word becomes that is updated if it passes a test.
+pub fn updated(old: u128, test: Test, then: Then) -> Option<u128> {
+    let new = if test.passes(old as u64) { then.update(old as u64) } else { None };
+    new.map(u128::from)
 }
 
 fn check(space: &mut Space, action: Action) -> Checked<()> {
     match action {
         Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
             .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
-        Action::Lock { address } => check_writable(space, address, AtomicWidth::W32),
+        Action::Reach { address, .. } => check_align(space, address, AtomicWidth::W32, Access::Read)
+            .and_then(|()| space.untracked_range(address, u64::from(AtomicWidth::W32.bytes())).map(|_| ())),
+        Action::Await { address, .. } | Action::Try { address, .. } | Action::Pick { address } => {
+            check_writable(space, address, AtomicWidth::W32)
+        }
         Action::Store { address, width, .. }
         | Action::Rmw { address, width, .. }
         | Action::Cas { address, width, .. } => check_writable(space, address, width),

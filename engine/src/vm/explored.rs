@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
+use crate::program::AtomicWidth;
+
 use super::action::{Action, Answer, Stop};
+use super::atomics::updated;
 use super::context::Context;
-use super::failure::{Failure, Fault};
+use super::failure::{Failure, Fault, Waiting};
 use super::image::Image;
 use super::memory::{Heap, INIT, Site, Space, Tracked, Tracking};
 use super::thread::{Pending, Reply, ThreadId};
@@ -69,6 +72,12 @@ impl Vm {
         })
     }
 
+    /// A thread that waits for ever, with those who have what it waits for.
+    pub fn waiting(&self, thread: ThreadId, holders: Vec<ThreadId>) -> Waiting {
+        let wait = self.pending(thread).and_then(|action| action.waits());
+        Waiting { thread, wait, holders, stack: self.stack_trace(thread) }
+    }
+
     /// Up to 8 bytes of memory as a number; 0 where there is no memory.
     pub fn peek(&self, address: u64, len: usize) -> u64 {
         let mut bytes = [0; 8];
@@ -100,7 +109,14 @@ fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<F
         return Ok(());
     }
     let Some((address, width)) = action.accessed() else { return Ok(()) };
-    let written = written(action, answer);
+    let written = match (action, answer) {
+        (Action::Pick { address }, Answer::Value(bit)) => {
+            let old =
+                space.untracked_range(address, 4)?.0.iter().rev().fold(0, |old, byte| old << 8 | u128::from(*byte));
+            Some((address, width, old & !bit))
+        }
+        _ => written(action, answer),
+    };
     space.track_atomic(address, u64::from(width.bytes()), written.is_some())?;
     if let Some((address, width, value)) = written {
         let (data, shadow) = space.untracked_range_mut(address, u64::from(width.bytes()))?;
@@ -142,10 +158,12 @@ pub fn ask_for_value(context: &mut Context) -> Stop {
     Stop::Action(action)
 }
 
-fn written(action: Action, answer: Answer) -> Option<(u64, crate::program::AtomicWidth, u128)> {
+fn written(action: Action, answer: Answer) -> Option<(u64, AtomicWidth, u128)> {
     match (action, answer) {
         (Action::Store { address, width, value, .. }, _) => Some((address, width, value)),
-        (Action::Lock { address }, _) => Some((address, crate::program::AtomicWidth::W32, 1)),
+        (Action::Await { address, test, then, .. } | Action::Try { address, test, then, .. }, Answer::Value(old)) => {
+            updated(old, test, then).map(|new| (address, AtomicWidth::W32, new))
+        }
         (Action::Rmw { op, address, width, operand, .. }, Answer::Value(old)) => {
             Some((address, width, op.apply(8 * width.bytes(), old, operand)))
         }

@@ -7,6 +7,7 @@
 use crate::program::{Origin, PlaceId, Program};
 use crate::verdict::{ErrorKind, Location, Outcome};
 
+use super::action::Wait;
 use super::thread::ThreadId;
 
 /// Why a run did not pass.
@@ -50,6 +51,33 @@ pub struct Failure {
     pub thread: ThreadId,
     /// What led to it.
     pub notes: Vec<Note>,
+    /// In a deadlock, the threads that wait for ever.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A thread that waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub thread: ThreadId,
+    /// For what, if it is known.
+    pub wait: Option<Wait>,
+    /// Who has what it waits for, as far as that is known.
+    pub holders: Vec<ThreadId>,
+    /// Where it waits.
+    pub stack: Vec<StackFrame>,
+}
+
+impl Waiting {
+    fn note(&self) -> Note {
+        let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
+        let mut message = format!("the {} waits here {wait}", self.thread);
+        if let [first, others @ ..] = &self.holders[..] {
+            message += &format!(", which the {first}");
+            others.iter().for_each(|other| message += &format!(" and the {other}"));
+            message += if others.is_empty() { " has" } else { " have" };
+        }
+        Note { message, location: innermost(&self.stack), thread: Some(self.thread) }
+    }
 }
 
 /// An active function.
@@ -127,7 +155,26 @@ impl Failure {
     pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
         let location = innermost(&stack);
         let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
-        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes })
+        let waiting = Vec::new();
+        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes, waiting })
+    }
+
+    /// All threads that are left wait for ever.
+    pub fn deadlock(waiting: Vec<Waiting>) -> Failure {
+        let message = match &waiting[..] {
+            [one] => format!("deadlock: the {} waits for ever", one.thread),
+            all => format!("deadlock: {} threads wait for ever", all.len()),
+        };
+        let stack = waiting.first().map(|first| first.stack.clone()).unwrap_or_default();
+        Failure {
+            kind: ErrorKind::Deadlock.into(),
+            message,
+            location: innermost(&stack),
+            stack,
+            thread: waiting.first().map_or(ThreadId::MAIN, |first| first.thread),
+            notes: waiting.iter().map(Waiting::note).collect(),
+            waiting,
+        }
     }
 }
 

@@ -37,8 +37,8 @@ mod world;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use action::{Action, Answer, Stop, Timeout, Woken};
-pub use failure::{Failure, FailureKind, Note, StackFrame, innermost};
+pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
+pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
 pub use image::Image;
 pub use memory::{Site, Tracked};
 pub use prepare::Effort;
@@ -68,11 +68,13 @@ pub struct RunOptions {
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
     pub check_leaks: bool,
+    /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
+    pub spurious: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true, spurious: false }
     }
 }
 
@@ -159,6 +161,16 @@ impl Vm {
     /// Whether a thread has ended.
     pub fn ended(&self, id: ThreadId) -> bool {
         self.thread(id).ended()
+    }
+
+    /// How much time has passed for a thread.
+    fn clock(&self, id: ThreadId) -> u64 {
+        self.thread(id).clock
+    }
+
+    /// For a thread, it is at least this late.
+    fn advance(&mut self, id: ThreadId, time: u64) {
+        self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
     }
 
     /// All threads there ever were, in the order of creation.

@@ -59,8 +59,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
-    /// 1 or 0 there for the success of a compare-and-swap.
-    Success(u16),
+    /// A place in the window; if it is not 0, the thread has woken up without a reason.
+    Wake(u16),
     /// Nowhere; then the action that was put off is pending again.
     Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
@@ -121,6 +121,8 @@ pub struct Thread {
     pub destructors_run: u32,
     pub detached: bool,
     pub joined: bool,
+    /// Whether it has woken up without a reason.
+    pub woken: bool,
     /// What its start function returned.
     pub result: u64,
     pub panic: Option<Box<PanicReport>>,
@@ -130,6 +132,8 @@ pub struct Thread {
     pub entry: Option<FuncId>,
     /// How many random numbers it took.
     pub randoms: u64,
+    /// Nanoseconds since the start, as the thread counts them.
+    pub clock: u64,
 }
 
 impl Thread {

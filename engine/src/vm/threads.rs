@@ -33,6 +33,7 @@ pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Check
     }
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());
+    thread.clock = context.thread.clock;
     push_call(context.image, &mut thread, func, &[arg], FrameKind::Root)?;
     if context.threads.len() <= id.index() {
         context.threads.resize_with(id.index() + 1, || None);

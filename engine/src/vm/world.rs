@@ -1,4 +1,4 @@
-//! What all threads share besides memory: the captured output, the clock, the keys of thread-specific data.
+//! What all threads share besides memory: the captured output, the keys of thread-specific data.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +53,6 @@ pub struct Key {
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub output: Output,
-    /// Nanoseconds since the start.
-    pub clock: u64,
     /// By number; deleted ones are `None`.
     pub keys: Vec<Option<Key>>,
     /// Threads that belong to a scope: the address of its counter, and the thread.

@@ -149,7 +149,7 @@ fn primitive(shape: Shape) -> BoxedStrategy<Vec<Stmt>> {
     let try_read =
         Stmt::Try { reg, loc: lock, test: Test::Below(WRITER), then: Then::Add(1), order, failure: Order::Relaxed };
     let no_reader = Stmt::If { reg, equals: WRITER, then: Vec::new(), otherwise: vec![add(u64::MAX)] };
-    let once = await_then(once_word, Test::IsNot(1), Then::Replace { old: 0, new: 1 });
+    let once = await_then(once_word, Test::IsNot(1), Then::Replace { test: Test::Is(0), new: 1 });
     let complete = Stmt::Store { loc: once_word, val: Val::Const(2), order: Order::Release };
     let initialize = Stmt::If { reg, equals: 0, then: vec![complete], otherwise: Vec::new() };
     let unpark = Stmt::Xchg { reg, loc: token, val: Val::Const(1), order: Order::Release };
@@ -233,6 +233,21 @@ fn fix_try_locks(stmts: Vec<Stmt>) -> Vec<Stmt> {
     stmts.into_iter().flat_map(fix).collect()
 }
 
+/// Random programs that count up, in several ways, so that no location ever has the same value twice.
+pub fn counting(shape: Shape) -> impl Strategy<Value = Prog> {
+    let (reg, loc) = (0..3u8, 0..shape.locations);
+    let order = || select(vec![Order::Relaxed, Order::Relaxed, Order::Acquire, Order::SeqCst]);
+    let load = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Load { reg, loc, order });
+    let add = (reg.clone(), loc.clone(), rmw_order()).prop_map(|(reg, loc, order)| Stmt::Add { reg, loc, k: 1, order });
+    let retry = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Retry { reg, loc, order });
+    let confirm = (reg, loc, order()).prop_map(|(reg, loc, order)| Stmt::Confirm { reg, loc, order });
+    let stmt = prop_oneof![3 => load, 1 => add, 4 => retry, 2 => confirm];
+    prop::collection::vec(prop::collection::vec(stmt, 1..=3), 2..=shape.threads).prop_map(move |mut threads| {
+        trim(&mut threads, shape);
+        Prog { threads, spawned: false }
+    })
+}
+
 /// Random programs of a shape.
 pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
     let thread = block(shape, 1..=4);
@@ -311,5 +326,5 @@ fn reads_of(stmt: &Stmt) -> usize {
             | Stmt::SpinLock { .. }
             | Stmt::SetLock { .. }
     );
-    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. }))
+    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. } | Stmt::Retry { .. }))
 }

@@ -125,6 +125,12 @@ pub enum Stmt {
         loc: u8,
         order: Order,
     },
+    /// `reg = loc.load(order); while let Err(now) = loc.compare_exchange(reg, reg + 1, order, order) { reg = now }`
+    Retry {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
     /// Starts or awaits the thread of this number (thread 0 only).
     Spawn {
         thread: u8,
@@ -290,6 +296,21 @@ impl Translator {
                 let (_, ok) = self.code.cas(place(loc), value, next, order, Order::Relaxed);
                 self.code.again_unless(ok, head);
                 self.assign(reg, value);
+            }
+            Stmt::Retry { reg, loc, order } => {
+                let value = self.code.load(place(loc), order);
+                self.assign(reg, value);
+                let current = self.reg(reg);
+                let live = self.live();
+                let head = self.code.head(&live);
+                let next = self.code.bin(BinOp::Add, current, 1);
+                let (now, ok) = self.code.cas(place(loc), current, next, order, order);
+                let failed = self.code.unless(ok);
+                let done = self.code.jump();
+                self.code.land(failed);
+                self.code.set(current, now);
+                self.code.again(head);
+                self.code.land(done);
             }
             Stmt::Spawn { thread } => {
                 let handle = self.code.spawn(usize::from(thread));

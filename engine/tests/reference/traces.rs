@@ -135,6 +135,7 @@ impl<'a> Runs<'a> {
                 | Stmt::SpinLock { .. }
                 | Stmt::SetLock { .. }
                 | Stmt::Await { .. }
+                | Stmt::Retry { .. }
                 | Stmt::Confirm { .. } => return self.looping(stmt, &todo, &regs, &steps),
                 _ => return self.reading(stmt, &todo, &regs, &steps),
             }
@@ -249,7 +250,7 @@ impl<'a> Runs<'a> {
                     }
                 }
             }
-            Stmt::Confirm { reg, loc, order } => {
+            Stmt::Confirm { reg, loc, order } | Stmt::Retry { reg, loc, order } => {
                 let failure = if matches!(order, Order::Acquire | Order::SeqCst) { order } else { Order::Relaxed };
                 for &value in &domain[&loc] {
                     let mut on = steps.to_vec();
@@ -286,6 +287,6 @@ fn then_writes(test: Test, then: Then, value: u64) -> Option<u64> {
         Then::Read => None,
         Then::Set(new) => Some(new),
         Then::Add(more) => Some(value.wrapping_add(more)),
-        Then::Replace { old, new } => (value == old).then_some(new),
+        Then::Replace { test, new } => test.passes(value).then_some(new),
     }
 }

@@ -24,29 +24,47 @@ use super::space::{Space, stack_thread};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
-/// Where memory comes from.
+/// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Site {
-    /// Allocated by the user's code at this place.
+    /// Memory allocated by the user's code at this place.
     Place(PlaceId),
-    /// In the frames of this function.
+    /// Memory in the frames of this function.
     Frame(FuncId),
+    /// Whether channels are disconnected, without waiting for it: the order in which senders go is visible.
+    Disconnection,
+    /// Whether threads have ended, without waiting for it: their end is visible.
+    Finish,
 }
 
-/// The memory that is tracked.
+/// The memory that is tracked, and the questions that are answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracked {
     pub places: HashSet<PlaceId>,
     pub functions: HashSet<FuncId>,
+    disconnection: bool,
+    finish: bool,
 }
 
 impl Tracked {
     /// Tracks more.
     pub fn insert(&mut self, site: Site) {
         match site {
-            Site::Place(place) => self.places.insert(place),
-            Site::Frame(func) => self.functions.insert(func),
-        };
+            Site::Place(place) => _ = self.places.insert(place),
+            Site::Frame(func) => _ = self.functions.insert(func),
+            Site::Disconnection => self.disconnection = true,
+            Site::Finish => self.finish = true,
+        }
+    }
+
+    /// Whether this is known.
+    pub fn contains(&self, site: Site) -> bool {
+        match site {
+            Site::Place(place) => self.places.contains(&place),
+            Site::Frame(func) => self.functions.contains(&func),
+            Site::Disconnection => self.disconnection,
+            Site::Finish => self.finish,
+        }
     }
 }
 
