@@ -10,7 +10,7 @@ use dpor_engine::explore::Config;
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::Program;
 use dpor_engine::verdict::Outcome;
-use dpor_engine::vm::{FailureKind, Image, RunOptions};
+use dpor_engine::vm::{FailureKind, Image, RunOptions, ThreadId, Wait};
 use dpor_tests::annotations::{self, Expected};
 use dpor_tests::{Package, checker};
 
@@ -48,6 +48,34 @@ fn executions_and_errors_are_as_expected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(program.tests.len() >= 80, "{} tests are too few", program.tests.len());
+}
+
+/// What each thread of a deadlock waits for, and who has it.
+#[test]
+fn deadlocks_say_who_waits_for_what() {
+    let (main, other) = (ThreadId::MAIN, ThreadId(1));
+    let expected: [(&str, &[(Wait, &[ThreadId])]); 10] = [
+        ("channels::message_for_oneself", &[(Wait::Room, &[])]),
+        ("channels::message_that_never_comes", &[(Wait::Message, &[])]),
+        ("condvars::lost_wake_up", &[(Wait::Notification, &[])]),
+        ("futexes::never_woken", &[(Wait::Wake, &[])]),
+        ("locks::locked_twice", &[(Wait::Mutex, &[main])]),
+        ("locks::opposite_orders", &[(Wait::Mutex, &[other]), (Wait::Mutex, &[main])]),
+        ("once::within_itself", &[(Wait::Initialization, &[main])]),
+        ("rwlocks::write_while_reading", &[(Wait::WriteLock, &[main])]),
+        ("threads::barrier_that_nobody_else_comes_to", &[(Wait::Barrier, &[])]),
+        ("threads::parked_for_ever", &[(Wait::End(other), &[]), (Wait::Token, &[])]),
+    ];
+    let program = Arc::new(Program::load(&lowered(Package::new("explored"))).expect("a program"));
+    let image = Image::of(&program);
+    for (name, expected) in expected {
+        let test = program.tests.iter().find(|test| test.name == name).expect(name);
+        let checked = check(&image, test.entry, &RunOptions::default(), &Config::new(MemoryModel::Rc11));
+        let failure = checked.failure.expect("a deadlock");
+        let waiting = failure.waiting.iter().map(|waiting| (waiting.wait.expect("a reason"), &waiting.holders[..]));
+        assert_eq!(waiting.collect::<Vec<_>>(), expected, "{name}");
+        assert_eq!(failure.notes.len(), expected.len(), "{name}");
+    }
 }
 
 /// What is wrong with a result.
