@@ -7,18 +7,20 @@ use crate::explore::{Answer, Ending, Failure as Found, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Vm, Wait, Woken};
+use crate::vm::{
+    self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Translated, Wait,
+    Woken,
+};
 
 use super::locations::{Atomic, Locations};
 
 /// A test to be explored.
 pub struct Subject {
-    image: Arc<Image>,
-    entry: FuncId,
-    options: Arc<RunOptions>,
+    basis: Arc<Basis<graph::Action>>,
     locations: Locations,
-    /// The memory whose accesses are tracked.
-    tracked: Arc<Tracked>,
+    check_leaks: bool,
+    /// Whether weak compare-and-swaps may fail without a reason.
+    spurious: bool,
 }
 
 /// What ends an exploration.
@@ -40,11 +42,22 @@ impl Issue {
 }
 
 /// The state of a test that runs.
-#[derive(Clone)]
 pub struct State {
-    vm: Vm,
+    vm: Explored<graph::Action>,
     /// What went wrong.
     issue: Option<Issue>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { vm: self.vm.clone(), issue: self.issue.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &State) {
+        self.vm.clone_from(&source.vm);
+        self.issue.clone_from(&source.issue);
+    }
 }
 
 impl State {
@@ -61,140 +74,125 @@ impl State {
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
-            image: Arc::clone(image),
-            entry,
-            options: Arc::new(options.clone()),
+            basis: Basis::new(image, entry, options, tracked),
             locations: Locations::default(),
-            tracked: Arc::new(tracked),
+            check_leaks: options.check_leaks,
+            spurious: options.spurious,
         }
     }
 
-    /// Runs a thread to its next visible action.
-    fn run(&self, state: &mut State, thread: ThreadId) -> graph::Action {
-        let id = vm_thread(thread);
-        match self.next_action(&mut state.vm, id) {
+    /// Answers a thread and runs it to its next visible action.
+    fn run(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        answer: Option<vm::Answer>,
+        clock: &View,
+        events: u32,
+    ) -> graph::Action {
+        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
             Ok(action) => action,
             Err(failure) => state.fail(failure),
         }
     }
 
-    fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
-        loop {
-            let action = match vm.pending(id) {
-                Some(postponed) => postponed,
-                None => match vm.run_thread(id)? {
-                    Stop::Action(action) => action,
-                    Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
-                },
-            };
-            vm.check_access(id)?;
-            match action {
-                // Time passes, or it does not: the order of events shows which.
-                Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
-                    vm.answer(id, vm::Answer::Done)?;
-                }
-                // Who waits sees for itself that the word has changed.
-                Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
-                action => return self.translate(vm, id, action),
-            }
-        }
-    }
-
     /// The action as the explorer knows it.
-    fn translate(&self, vm: &Vm, id: vm::ThreadId, action: Action) -> Result<graph::Action, Box<Failure>> {
-        Ok(match action {
-            Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, width)?, order: order(ordering) }
+    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
+        Ok(Translated::Action(match action {
+            // Time passes, or it does not: the order of events shows which.
+            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+                return Ok(Translated::Answer(vm::Answer::Done));
             }
-            Action::Store { address, width, ordering, value } => graph::Action::Store {
-                loc: self.loc(vm, id, address, width)?,
-                order: order(ordering),
-                value: value as Value,
-            },
+            // Who waits sees for itself that the word has changed.
+            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => {
+                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
+            }
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(vm, id, address, width)?,
+                loc: self.loc(address, width)?,
                 order: order(ordering),
                 op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
             Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(vm, id, address, width)?,
+                loc: self.loc(address, width)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
-                spurious: weak && self.options.spurious,
+                spurious: weak && self.spurious,
             },
             Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(vm, id, address)?, order: MemOrder::Acquire, test, then }
+                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
             }
             Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(vm, id, address)?,
+                loc: self.word(address)?,
                 order: order(ordering),
                 failure: order(failure),
                 test,
                 then,
             },
             Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(vm, id, address)?,
+                loc: self.word(address)?,
                 order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
                 test,
-                keepers: if keepers == 0 { None } else { Some(self.word(vm, id, keepers)?) },
+                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
             },
-            Action::Pick { address } => {
-                graph::Action::Pick { loc: self.word(vm, id, address)?, order: MemOrder::Relaxed }
-            }
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(vm, id, keepers)? },
+            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
             Action::Choose { n } => match u32::try_from(n) {
                 Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err(vm.unsupported(id, "a choice among none, or among more than 2^32")),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
             },
-            Action::Assume { .. } => graph::Action::Block,
+            Action::Assume { holds: false } => graph::Action::Block,
             Action::End => graph::Action::End,
             // Whether it is woken or its time is over: it looks once.
             Action::FutexWait { address, timeout: Some(_), .. } => {
-                graph::Action::Load { loc: self.word(vm, id, address)?, order: MemOrder::Relaxed }
+                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
             }
             Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
-                loc: self.word(vm, id, address)?,
+                loc: self.word(address)?,
                 order: MemOrder::Relaxed,
                 test: Test::IsNot(expected.into()),
                 then: Then::Read,
             },
             Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
+                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value } => {
-                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
             }
-            Action::FutexWake { .. } | Action::Yield | Action::Until { .. } => graph::Action::Block,
-        })
+        }))
     }
 
     /// The location of a 32-bit word.
-    fn word(&self, vm: &Vm, id: vm::ThreadId, address: u64) -> Result<Loc, Box<Failure>> {
-        self.loc(vm, id, address, AtomicWidth::W32)
+    fn word(&self, address: u64) -> Result<Loc, String> {
+        self.loc(address, AtomicWidth::W32)
     }
 
-    fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
+    fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
-            Some(width) => self.loc(vm, id, address, width),
-            None => Err(vm.unsupported(id, "an atomic of this size")),
+            Some(width) => self.loc(address, width),
+            None => Err("an atomic of this size".to_owned()),
         }
     }
 
-    fn loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, width: AtomicWidth) -> Result<Loc, Box<Failure>> {
+    fn loc(&self, address: u64, width: AtomicWidth) -> Result<Loc, String> {
         if width == AtomicWidth::W128 {
-            return Err(vm.unsupported(id, "a 128-bit atomic"));
+            return Err("a 128-bit atomic".to_owned());
         }
         let atomic = Atomic { address, width };
         let loc = self.locations.number(atomic);
         if self.locations.atomic(loc) != atomic {
-            return Err(vm.unsupported(id, "atomic accesses of different sizes to the same place"));
+            return Err("atomic accesses of different sizes to the same place".to_owned());
         }
         Ok(loc)
     }
@@ -215,6 +213,15 @@ impl Subject {
         let thread = vm::ThreadId::MAIN;
         let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
         Issue::Failure(Arc::new(Failure { kind, message, location: None, stack, thread, notes, waiting }))
+    }
+
+    /// The addresses and the last values of all atomics that were accessed.
+    fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
+        let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
+        let last = |(loc, location): (Loc, &graph::Location)| {
+            (self.locations.atomic(loc).address, graph.written(location.co_max(), loc))
+        };
+        touched.map(last).collect()
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -241,10 +248,10 @@ impl Subject {
     }
 
     /// Who has what a thread waits for.
-    fn holders(&self, vm: &Vm, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
+    fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
         let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
         let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
-        let Ok(loc) = self.word(vm, vm_thread(id), address) else { return Vec::new() };
+        let Ok(loc) = self.word(address) else { return Vec::new() };
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
         }
@@ -286,14 +293,11 @@ impl Program for Subject {
     }
 
     fn initial(&self) -> State {
-        match Vm::new(&self.image, self.entry, &self.options) {
-            Ok(mut vm) => {
-                vm.track(&self.tracked);
-                State { vm, issue: None }
-            }
+        match Explored::new(&self.basis) {
+            Ok(vm) => State { vm, issue: None },
             Err(failure) => {
                 let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Vm::empty(&self.image, &self.options), issue }
+                State { vm: Explored::vacant(&self.basis), issue }
             }
         }
     }
@@ -302,8 +306,7 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        state.vm.set_clock(clock, 0);
-        self.run(state, thread)
+        self.run(state, vm_thread(thread), None, clock, 0)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
@@ -321,16 +324,7 @@ impl Program for Subject {
             None => vm::Answer::Done,
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        // The access itself is the latest event; what follows comes after it.
-        state.vm.set_clock(answer.clock, events.saturating_sub(1));
-        let result = state.vm.record(id, answered).and_then(|()| {
-            state.vm.set_clock(answer.clock, events);
-            state.vm.answer(id, answered)
-        });
-        match result {
-            Ok(()) => self.run(state, thread),
-            Err(failure) => state.fail(failure),
-        }
+        self.run(state, id, Some(answered), answer.clock, events)
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -349,13 +343,13 @@ impl Program for Subject {
         }
     }
 
-    fn share(&self, state: &mut State) {
-        state.vm.share();
+    fn state_bytes(&self, state: &State) -> usize {
+        state.vm.bytes()
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         match ending {
-            Ending::Complete if self.options.check_leaks => match state.vm.leaks() {
+            Ending::Complete if self.check_leaks => match state.vm.leaks(|| self.atomics(graph)) {
                 Some(failure) => Err(Issue::Failure(Arc::from(failure))),
                 None => Ok(()),
             },

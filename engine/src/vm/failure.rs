@@ -81,7 +81,7 @@ impl Waiting {
 }
 
 /// An active function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     pub function: String,
     pub origin: Origin,
