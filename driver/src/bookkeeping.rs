@@ -31,6 +31,9 @@ const MODULES: [&str; 12] = [
 /// message is found through a thread-local.
 const VISIBLE: [&str; 3] = ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::thread_parking::"];
 
+/// Modules among those of the bookkeeping that work for whoever calls them: thread-locals are the user's data.
+const INHERITED: [&str; 1] = ["std::thread::local::"];
+
 impl<'tcx> ProgramBuilder<'tcx> {
     /// Whether a function is bookkeeping of the standard library.
     pub fn quiet(&mut self, instance: Instance<'tcx>) -> Quiet {
@@ -61,6 +64,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let path = path.trim_start_matches('<');
         let within = |modules: &[&str]| modules.iter().any(|module| path.starts_with(module));
         match (within(&MODULES), within(&VISIBLE)) {
+            _ if within(&INHERITED) => Quiet::Inherited,
             (true, _) => Quiet::Yes,
             (false, true) => Quiet::No,
             (false, false) => Quiet::Inherited,

@@ -119,7 +119,7 @@ fn once() {
     for n in 1..=4 {
         let thread = || {
             let mut code = Code::new();
-            let then = Then::Replace { old: 0, new: 1 };
+            let then = Then::Replace { test: Test::Is(0), new: 1 };
             let seen = code.await_then(loc(0), Test::IsNot(1), then, MemOrder::Acquire);
             let first = code.bin(dpor_engine::litmus::BinOp::Eq, seen, 0);
             let otherwise = code.unless(first);

@@ -8,11 +8,12 @@ use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Va
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
 use crate::vm::{
-    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Reply, RunOptions, Site, Stop,
-    Tracked, Translated, Wait, Woken,
+    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Reply, RunOptions, Site, Stepped,
+    Stop, Tracked, Translated, Wait, Woken,
 };
 
 use super::locations::{Atomic, Locations};
+use super::trail::{Trail, Visited, has_effect, may_wait};
 
 /// A test to be explored.
 pub struct Subject {
@@ -21,7 +22,11 @@ pub struct Subject {
     check_leaks: bool,
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
+    tracked: Tracked,
 }
+
+/// A thread with more events than this will not end by itself.
+const MAX_EVENTS: u32 = 20_000;
 
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,18 +49,21 @@ impl Issue {
 /// The state of a test that runs.
 pub struct State {
     vm: Explored<graph::Action>,
+    /// By thread.
+    trails: Vec<Trail>,
     /// What went wrong.
     issue: Option<Issue>,
 }
 
 impl Clone for State {
     fn clone(&self) -> State {
-        State { vm: self.vm.clone(), issue: self.issue.clone() }
+        State { vm: self.vm.clone(), trails: self.trails.clone(), issue: self.issue.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &State) {
         self.vm.clone_from(&source.vm);
+        self.trails.clone_from(&source.trails);
         self.issue.clone_from(&source.issue);
     }
 }
@@ -69,12 +77,20 @@ impl State {
         });
         graph::Action::Fail
     }
+
+    fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
+        if self.trails.len() <= id.index() {
+            self.trails.resize_with(id.index() + 1, Trail::default);
+        }
+        &mut self.trails[id.index()]
+    }
 }
 
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
-            basis: Basis::new(image, entry, options, tracked),
+            basis: Basis::new(image, entry, options, tracked.clone()),
+            tracked,
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
@@ -84,9 +100,47 @@ impl Subject {
     /// Runs a thread to its next visible action.
     #[inline]
     fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, clock: &View, events: u32) -> graph::Action {
+        if events > MAX_EVENTS {
+            let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
+            return state.fail(failure);
+        }
         match state.vm.step(id, cue, clock, events, self) {
-            Ok(action) => action,
+            Ok(stepped) if stepped.went_on => self.follow(state, id, cue, stepped),
+            Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
+        }
+    }
+
+    /// Notices where a thread waits in a loop.
+    fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
+        let Stepped { from, action, mark, changed, .. } = stepped;
+        let effect = match (from, cue) {
+            (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
+            _ => true,
+        };
+        let trail = state.trail(id);
+        if effect || changed {
+            trail.clear();
+        } else {
+            trail.go_on();
+        }
+        if !may_wait(&action) {
+            return action;
+        }
+        let visited = trail.visit(mark);
+        let may_retry = matches!(action, graph::Action::Cas { .. });
+        let of_interest = match visited {
+            Visited::New => false,
+            Visited::Differently => may_retry,
+            Visited::Alike { .. } => true,
+        };
+        if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
+            state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
+            return graph::Action::Fail;
+        }
+        match visited {
+            Visited::Alike { events } => graph::Action::Spin { events },
+            _ => action,
         }
     }
 
@@ -144,8 +198,10 @@ impl Subject {
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
     /// though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
-        if thread.pending != graph::Action::Block {
-            return true;
+        match thread.pending {
+            graph::Action::Block => {}
+            graph::Action::Spin { events } => return has_read_latest(graph, thread, events),
+            _ => return true,
         }
         if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
             return false;
@@ -164,6 +220,21 @@ impl Subject {
         Arc::new(Failure::deadlock(waiting.collect()))
     }
 
+    /// Threads spin, and nobody is left who could change what they read.
+    fn non_termination(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+        let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        let (spinning, blocked): (Vec<_>, Vec<_>) =
+            left.partition(|(_, thread)| matches!(thread.pending, graph::Action::Spin { .. }));
+        let waiting = |(id, _): &(ThreadId, &graph::Thread)| {
+            let holders = self.holders(&state.vm, graph, *id);
+            state.vm.waiting(vm_thread(*id), holders.into_iter().map(vm_thread).collect())
+        };
+        Arc::new(Failure::non_termination(
+            spinning.iter().map(waiting).collect(),
+            blocked.iter().map(waiting).collect(),
+        ))
+    }
+
     /// Who has what a thread waits for.
     fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
         let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
@@ -179,6 +250,19 @@ impl Subject {
         }
         readers(graph, writes)
     }
+}
+
+/// Whether all that the latest events of a thread have read is still the latest.
+fn has_read_latest(graph: &Graph, thread: &graph::Thread, events: u32) -> bool {
+    let mut id = thread.last;
+    for _ in 0..events {
+        let event = graph.event(id);
+        if event.is_read && graph.last_value(event.loc) != Some(event.answer) {
+            return false;
+        }
+        id = event.po_prev;
+    }
+    true
 }
 
 /// The threads that have locked a lock for reading, given all writes to it.
@@ -303,10 +387,10 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
-            Ok(vm) => State { vm, issue: None },
+            Ok(vm) => State { vm, trails: Vec::new(), issue: None },
             Err(failure) => {
                 let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Explored::vacant(&self.basis), issue }
+                State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue }
             }
         }
     }
@@ -322,6 +406,15 @@ impl Program for Subject {
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
         self.run(state, vm_thread(thread), cue, answer.clock, events)
+    }
+
+    fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
+        let is_loop = |site| self.tracked.contains(Site::Loop(site));
+        self.tracked.has_loops() && state.trails.get(thread.index()).is_some_and(|trail| trail.sites().any(is_loop))
+    }
+
+    fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -353,7 +446,14 @@ impl Program for Subject {
             Ending::Complete => Ok(()),
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
-                if !of_interest { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
+                let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
+                match of_interest {
+                    false => Ok(()),
+                    true if graph.threads().any(|(_, thread)| spins(thread)) => {
+                        Err(Issue::Failure(self.non_termination(state, graph)))
+                    }
+                    true => Err(Issue::Failure(self.deadlock(state, graph))),
+                }
             }
         }
     }

@@ -137,8 +137,8 @@ pub enum Then {
     Set(Value),
     /// The value read and this one, added up.
     Add(Value),
-    /// `new` where the value read is at least this; else it is a load.
-    Replace { at_least: Value, new: Value },
+    /// `new` where the value read passes this test, too; else it is a load.
+    Replace { test: Test, new: Value },
 }
 
 impl Then {
@@ -149,7 +149,7 @@ impl Then {
             Then::Read => None,
             Then::Set(value) => Some(value),
             Then::Add(operand) => Some(read.wrapping_add(operand)),
-            Then::Replace { at_least, new } => (read >= at_least).then_some(new),
+            Then::Replace { test, new } => test.passes(read).then_some(new),
         }
     }
 }

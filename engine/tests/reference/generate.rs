@@ -149,7 +149,7 @@ fn primitive(shape: Shape) -> BoxedStrategy<Vec<Stmt>> {
     let try_read =
         Stmt::Try { reg, loc: lock, test: Test::Below(WRITER), then: Then::Add(1), order, failure: Order::Relaxed };
     let no_reader = Stmt::If { reg, equals: WRITER, then: Vec::new(), otherwise: vec![add(u64::MAX)] };
-    let once = await_then(once_word, Test::IsNot(1), Then::Replace { old: 0, new: 1 });
+    let once = await_then(once_word, Test::IsNot(1), Then::Replace { test: Test::Is(0), new: 1 });
     let complete = Stmt::Store { loc: once_word, val: Val::Const(2), order: Order::Release };
     let initialize = Stmt::If { reg, equals: 0, then: vec![complete], otherwise: Vec::new() };
     let unpark = Stmt::Xchg { reg, loc: token, val: Val::Const(1), order: Order::Release };

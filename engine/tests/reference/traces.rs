@@ -287,6 +287,6 @@ fn then_writes(test: Test, then: Then, value: u64) -> Option<u64> {
         Then::Read => None,
         Then::Set(new) => Some(new),
         Then::Add(more) => Some(value.wrapping_add(more)),
-        Then::Replace { old, new } => (value == old).then_some(new),
+        Then::Replace { test, new } => test.passes(value).then_some(new),
     }
 }

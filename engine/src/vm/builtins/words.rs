@@ -152,7 +152,7 @@ fn then_of(number: u64, operand: u64, limit: u64) -> Checked<Then> {
         0 => Then::Read,
         1 => Then::Set(operand),
         2 => Then::Add(operand),
-        3 => Then::Replace { at_least: limit, new: operand },
+        3 => Then::Replace { test: Test::AtLeast(limit), new: operand },
         _ => return Err(unknown()),
     })
 }

@@ -10,6 +10,7 @@
 //! another worker is a translation ([`parcel`]).
 
 mod frozen;
+mod mark;
 mod parcel;
 mod row;
 mod steps;
@@ -24,13 +25,14 @@ use crate::program::FuncId;
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
 use super::context;
-use super::failure::{Failure, StackFrame, Waiting};
+use super::failure::{Failure, Fault, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
 use super::thread::ThreadId;
 use super::world::Output;
 
 pub use frozen::Frozen;
+pub use mark::Mark;
 use row::Moment;
 pub use steps::Cue;
 use universe::{RowId, Universe};
@@ -59,6 +61,21 @@ pub trait Interpreter<A> {
 
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
+}
+
+/// A thread has made a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepped<A> {
+    /// What it waited for before.
+    pub from: Option<A>,
+    /// What it waits for now.
+    pub action: A,
+    /// By what a loop recognises where it is now.
+    pub mark: Mark,
+    /// Whether it has changed what threads share.
+    pub changed: bool,
+    /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
+    pub went_on: bool,
 }
 
 /// A thread that explores, and its universe as long as that is in use.
@@ -135,6 +152,11 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).pending(self.row, id)
     }
 
+    /// The failure of a thread that has reached a limit.
+    pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
+        Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
+    }
+
     /// Lets a thread run from its pending action, if there is one, to the next. `clock` says what happens before, by
     /// thread, and `events` how many events the thread has.
     #[inline]
@@ -145,8 +167,15 @@ impl<A: Copy> Explored<A> {
         clock: &[u32],
         events: u32,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<A, Box<Failure>> {
+    ) -> Result<Stepped<A>, Box<Failure>> {
         lock(&self.universe).step(self.row, cue, Moment { thread: id, clock, events }, interpreter)
+    }
+
+    /// By what a loop recognises where a thread is, and in which state.
+    #[inline]
+    pub fn mark(&self, id: ThreadId) -> Mark {
+        let universe = lock(&self.universe);
+        universe.threads.mark(universe.row(self.row).thread(id))
     }
 
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::vm::action::{Action, Answer, Stop};
+use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
 use crate::vm::memory::{Tracking, Values, Version};
@@ -13,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Interpreter, Reply, Translated};
+use super::{Basis, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,17 +126,18 @@ impl<A: Copy> Universe<A> {
         cue: Cue,
         moment: Moment,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<A, Box<Failure>> {
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let at = &mut self.rows[row.0 as usize];
         let objects = &self.vm.heap.objects;
-        let key = (at.thread(moment.thread), cue);
-        if let Some((step, done)) = self.steps.find(key, at, moment, objects)
-            && let Some(action) = self.threads.action(done.to)
+        let before = at.thread(moment.thread);
+        if let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
             && at.steps_left >= u64::from(done.cost)
+            && let Some((action, mark)) = self.threads.action_and_mark(done.to)
         {
             self.steps.make(step, at, moment, objects);
             apply(at, moment.thread, cue, done);
-            return Ok(action);
+            let from = self.threads.action(before);
+            return Ok(Stepped { from, action, mark, changed: done.changes, went_on: true });
         }
         self.run(row, cue, moment, interpreter)
     }
@@ -148,16 +150,20 @@ impl<A: Copy> Universe<A> {
         cue: Cue,
         moment: Moment,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<A, Box<Failure>> {
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let id = moment.thread;
+        let before = self.row(row).thread(id);
+        let from = self.threads.action(before);
         let answer = match (self.pending(row, id), cue) {
             (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {
                 Reply::Answer(answer) => Some(answer),
-                Reply::Wait(action) => return Ok(action),
+                Reply::Wait(action) => {
+                    let mark = self.threads.mark(before);
+                    return Ok(Stepped { from, action, mark, changed: false, went_on: false });
+                }
             },
             _ => None,
         };
-        let before = self.row(row).thread(id);
         self.enter(row, id);
         let steps_left = self.vm.steps_left;
         let ran =
@@ -168,17 +174,19 @@ impl<A: Copy> Universe<A> {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
+                let changes = !self.vm.heap.objects.log.changed.is_empty();
                 self.leave(row);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
                 if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
                     let log = &self.vm.heap.objects.log;
-                    let done = Done { to, spawned, live, cost };
+                    let done = Done { to, spawned, live, cost, changes };
                     self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
                 }
+                let mark = self.threads.mark(to);
                 self.forget_if_full();
-                Ok(action)
+                Ok(Stepped { from, action, mark, changed: changes, went_on: true })
             }
             Err(failure) => {
                 self.leave(row);
@@ -282,7 +290,9 @@ impl<A: Copy> Universe<A> {
     fn settle(&mut self, row: RowId, id: ThreadId) -> ThreadState {
         let Some(mut thread) = self.vm.threads[id.index()].take() else { return ThreadState::NONE };
         thread.stack.make_canonical();
-        let state = self.threads.intern(&thread, self.vm.heap.table(id));
+        forget_dead(&mut thread, &self.vm.image);
+        let (table, values) = self.vm.heap.table_and_values(id);
+        let state = self.threads.intern(&thread, table, values);
         self.rows[row.0 as usize].set_thread(id, state);
         *self.resident_mut(id) = (state, Some(thread));
         state

@@ -76,7 +76,7 @@ impl Interpreter<Action> for Plain {
 }
 
 fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Box<Failure>> {
-    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain)
+    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain).map(|stepped| stepped.action)
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.

@@ -1,130 +1,140 @@
-//! Condition variables: a word with a bit for each thread that waits.
+//! `Condvar`: waiting for what another thread does.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-#[derive(Default)]
-struct Shared {
-    permits: Mutex<u32>,
-    changed: Condvar,
+use crate::support::{Plain, two};
+
+#[dpor::test]
+fn handover() {
+    let (slot, filled) = (Mutex::new(None), Condvar::new());
+    let fill = || {
+        *slot.lock().unwrap() = Some(5);
+        filled.notify_one();
+    };
+    let take = || filled.wait_while(slot.lock().unwrap(), |slot| slot.is_none()).unwrap().take();
+    assert_eq!(two(fill, take).1, Some(5));
 }
 
-impl Shared {
-    fn take(&self) {
-        let mut permits = self.permits.lock().unwrap();
-        while *permits == 0 {
-            permits = self.changed.wait(permits).unwrap();
+// There and back again, over the same condition variable.
+#[dpor::test]
+fn ping_pong() {
+    let (turn, changed) = (Mutex::new(0), Condvar::new());
+    let play = |mine: u32| {
+        let mut turn = changed.wait_while(turn.lock().unwrap(), |turn| *turn != mine).unwrap();
+        *turn += 1;
+        changed.notify_all();
+    };
+    two(|| play(0), || play(1));
+    assert_eq!(turn.into_inner().unwrap(), 2);
+}
+
+// Woken, but the condition is not looked at again: another thread may have been quicker.
+#[dpor::test]
+fn condition_not_checked_again() {
+    let (items, added) = (Mutex::new(0_u32), Condvar::new());
+    let take = || {
+        let mut items = items.lock().unwrap();
+        if *items == 0 {
+            items = added.wait(items).unwrap();
         }
-        *permits -= 1;
-    }
-
-    fn give(&self, count: u32) {
-        *self.permits.lock().unwrap() += count;
-    }
-}
-
-fn hand_over() {
-    let shared = Shared::default();
-    thread::scope(|scope| {
-        scope.spawn(|| shared.take());
-        shared.give(1);
-        shared.changed.notify_one();
+        items.checked_sub(1).map(|left| *items = left)
+    };
+    let (first, second) = thread::scope(|scope| {
+        let first = scope.spawn(take);
+        let second = scope.spawn(take);
+        for _ in 0..2 {
+            *items.lock().unwrap() += 1;
+            added.notify_all();
+        }
+        (first.join().unwrap(), second.join().unwrap())
     });
+    assert!(first.is_some() && second.is_some()); // ERROR: panic
 }
 
-// Who takes comes after who gives, and does not wait; or before, and is notified.
+// The wait ends by itself, whether or not somebody notifies.
 #[dpor::test]
-fn handed_over() {
-    // COUNT: rc11 2 sc 2 tso 2 pso 2
-    hand_over();
+fn timeout() {
+    let (ready, changed) = (Mutex::new(false), Condvar::new());
+    let guard = ready.lock().unwrap();
+    let (guard, result) = changed.wait_timeout(guard, Duration::from_millis(10)).unwrap();
+    assert!(result.timed_out() && !*guard);
 }
 
-// As above, without a spurious wake-up: 2. With one, who takes locks again before it is given, and waits a second time, 1
-// way; or after, and then the notification comes before or after it has stopped waiting, 2 ways.
-#[dpor::test(spurious = true)]
-fn handed_over_with_spurious_wake_ups() {
-    // COUNT: rc11 5 sc 5 tso 5 pso 5
-    hand_over();
-}
-
-fn two_waiting(notify: fn(&Condvar)) {
-    let shared = Shared::default();
-    thread::scope(|scope| {
-        scope.spawn(|| shared.take());
-        scope.spawn(|| shared.take());
-        shared.give(2);
-        notify(&shared.changed);
-    });
-}
-
-// How the critical sections are ordered: both threads come after the permits, 2 ways. One comes before and waits, the
-// other does not: 2 ways to choose which, and 2 orders of what they do afterwards. Both come before: 2 orders, and 2
-// orders of what they do afterwards.
 #[dpor::test]
-fn notify_all() {
-    // COUNT: rc11 10 sc 10 tso 10 pso 10
-    two_waiting(Condvar::notify_all);
-}
-
-// The same, but where both wait it matters whom the first notification wakes.
-#[dpor::test]
-fn notify_one_twice() {
-    // COUNT: rc11 14 sc 14 tso 14 pso 14
-    two_waiting(|changed| {
-        changed.notify_one();
-        changed.notify_one();
-    });
-}
-
-#[dpor::test(expect = "deadlock")]
-fn notify_one_of_two() {
-    two_waiting(Condvar::notify_one);
-}
-
-// The flag is not changed under the lock: between looking at it and waiting, the notification may be lost.
-#[dpor::test]
-fn lost_wake_up() {
-    let (ready, lock, changed) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
+fn timeout_or_notification() {
+    let (ready, changed) = (Mutex::new(false), Condvar::new());
     thread::scope(|scope| {
         scope.spawn(|| {
-            ready.store(true, Relaxed);
+            *ready.lock().unwrap() = true;
             changed.notify_one();
         });
-        let mut guard = lock.lock().unwrap();
-        while !ready.load(Relaxed) {
-            guard = changed.wait(guard).unwrap(); // ERROR: deadlock
-        }
+        let wait = changed.wait_timeout_while(ready.lock().unwrap(), Duration::from_secs(1), |ready| !*ready);
+        let (guard, result) = wait.unwrap();
+        assert_ne!(*guard, result.timed_out());
     });
 }
 
-// The notification comes before the thread waits, while it does, or after its time is over.
+// No time is long enough.
 #[dpor::test]
-fn timed_wait() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    let (lock, changed) = (Mutex::new(()), Condvar::new());
-    thread::scope(|scope| {
-        scope.spawn(|| changed.notify_one());
-        let (_guard, result) = changed.wait_timeout(lock.lock().unwrap(), Duration::ZERO).unwrap();
-        _ = result.timed_out();
-    });
-}
-
-// The permit is there before the lock is taken, 1 way; after the time is over and the lock is taken again, 1 way; or
-// between, and then the notification comes before or after the time is over, 2 ways.
-#[dpor::test]
-fn timed_wait_for_a_permit() {
-    // COUNT: rc11 4 sc 4 tso 4 pso 4
-    let shared = Shared::default();
+fn timeout_thought_impossible() {
+    let (ready, changed) = (Mutex::new(false), Condvar::new());
     thread::scope(|scope| {
         scope.spawn(|| {
-            shared.give(1);
-            shared.changed.notify_one();
+            *ready.lock().unwrap() = true;
+            changed.notify_one();
         });
-        let permits = shared.permits.lock().unwrap();
-        let time = Duration::from_millis(1);
-        let (permits, result) = shared.changed.wait_timeout_while(permits, time, |permits| *permits == 0).unwrap();
-        assert_eq!(result.timed_out(), *permits == 0);
+        let wait = changed.wait_timeout_while(ready.lock().unwrap(), Duration::from_secs(3600), |ready| !*ready);
+        assert!(!wait.unwrap().1.timed_out()); // ERROR: panic
     });
+}
+
+// What was done before the notification, under no lock, is ordered by the lock of the flag.
+#[dpor::test]
+fn data_beside_the_lock() {
+    let (data, ready, changed) = (Plain::new(0), Mutex::new(false), Condvar::new());
+    let write = || {
+        unsafe { *data.get() = 1 };
+        *ready.lock().unwrap() = true;
+        changed.notify_one();
+    };
+    let read = || {
+        drop(changed.wait_while(ready.lock().unwrap(), |ready| !*ready).unwrap());
+        assert_eq!(unsafe { *data.get() }, 1);
+    };
+    two(write, read);
+}
+
+// A semaphore with one permit: never two in the critical section.
+#[dpor::test]
+fn semaphore() {
+    let (permits, returned) = (Mutex::new(1), Condvar::new());
+    let inside = AtomicUsize::new(0);
+    let enter = || {
+        *returned.wait_while(permits.lock().unwrap(), |permits| *permits == 0).unwrap() -= 1;
+        let others = inside.fetch_add(1, Relaxed);
+        inside.fetch_sub(1, Relaxed);
+        *permits.lock().unwrap() += 1;
+        returned.notify_one();
+        others
+    };
+    assert_eq!(two(enter, enter), (0, 0));
+}
+
+// With two permits there may be.
+#[dpor::test]
+fn semaphore_with_two_permits() {
+    let (permits, returned) = (Mutex::new(2), Condvar::new());
+    let inside = AtomicUsize::new(0);
+    let enter = || {
+        *returned.wait_while(permits.lock().unwrap(), |permits| *permits == 0).unwrap() -= 1;
+        let others = inside.fetch_add(1, Relaxed);
+        inside.fetch_sub(1, Relaxed);
+        *permits.lock().unwrap() += 1;
+        returned.notify_one();
+        others
+    };
+    assert_eq!(two(enter, enter), (0, 0)); // ERROR: panic
 }

@@ -1,108 +1,127 @@
-//! Initialization that happens once: who comes first does it, the others wait for it.
+//! `Once`, `OnceLock` and `LazyLock`: initialized once, and seen by all.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{LazyLock, Once, OnceLock};
 use std::thread;
 
-/// Runs a function in three threads.
-fn three(body: impl Fn(usize) + Sync) {
-    thread::scope(|scope| {
-        for i in 0..3 {
-            let body = &body;
-            scope.spawn(move || body(i));
-        }
-    });
+use crate::support::{Plain, two};
+
+#[dpor::test]
+fn called_once() {
+    static ONCE: Once = Once::new();
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    static DATA: Plain<u32> = Plain::new(0);
+    let get = || {
+        ONCE.call_once(|| {
+            CALLS.fetch_add(1, Relaxed);
+            unsafe { *DATA.get() = 5 };
+        });
+        unsafe { *DATA.get() }
+    };
+    assert_eq!(two(get, get), (5, 5));
+    assert!(ONCE.is_completed() && CALLS.load(Relaxed) == 1);
 }
 
-// n threads: one of them comes first: n
+// Who sees that it is completed sees what it did.
 #[dpor::test]
-fn once() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    static mut NUMBER: i32 = 0;
-    let once = Once::new();
-    three(|_| {
-        once.call_once(|| unsafe { NUMBER += 1 });
-        assert_eq!(unsafe { NUMBER }, 1);
+fn completed_or_not() {
+    static ONCE: Once = Once::new();
+    static DATA: Plain<u32> = Plain::new(0);
+    let initialize = || ONCE.call_once(|| unsafe { *DATA.get() = 5 });
+    let look = || {
+        if ONCE.is_completed() {
+            assert_eq!(unsafe { *DATA.get() }, 5);
+        }
+    };
+    two(initialize, look);
+}
+
+// The data are looked at without asking.
+#[dpor::test]
+fn looked_at_without_asking() {
+    static ONCE: Once = Once::new();
+    static DATA: Plain<u32> = Plain::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            ONCE.call_once(|| unsafe {
+                *DATA.get() = 5; // ERROR: data-race
+            });
+        });
+        let data = unsafe { *DATA.get() }; // ERROR: data-race
+        assert_ne!(data, 7);
     });
-    assert!(once.is_completed());
 }
 
 #[dpor::test]
 fn once_lock() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    static CELL: OnceLock<String> = OnceLock::new();
+    let get = |text: &'static str| CELL.get_or_init(|| text.to_owned()).as_str();
+    let (first, second) = two(|| get("first"), || get("second"));
+    assert!(first == second && (first == "first" || first == "second"));
+}
+
+// One of two sets it, the other gets its value back.
+#[dpor::test]
+fn once_lock_set_by_two() {
     let cell = OnceLock::new();
-    three(|i| assert!(*cell.get_or_init(|| Box::new(i)) < Box::new(3)));
-    assert!(cell.get().is_some());
+    let (first, second) = two(|| cell.set(1), || cell.set(2));
+    assert!([(Ok(()), Err(2)), (Err(1), Ok(()))].contains(&(first, second)));
+    assert_eq!(cell.into_inner(), Some(if first.is_ok() { 1 } else { 2 }));
+}
+
+#[dpor::test]
+fn once_lock_seen_or_not() {
+    let cell = OnceLock::new();
+    let ((), seen) = two(|| cell.set(vec![1, 2]).unwrap(), || cell.get().cloned());
+    assert!(seen.is_none_or(|seen| seen == [1, 2]));
+}
+
+#[dpor::test]
+fn once_lock_not_set_in_time() {
+    let cell = OnceLock::new();
+    thread::scope(|scope| {
+        scope.spawn(|| cell.set(1));
+        assert_eq!(cell.get(), Some(&1)); // ERROR: panic
+    });
+}
+
+#[dpor::test]
+fn once_lock_waited_for() {
+    let cell = OnceLock::new();
+    let ((), seen) = two(|| cell.set(7).unwrap(), || *cell.wait());
+    assert_eq!(seen, 7);
 }
 
 #[dpor::test]
 fn lazy_lock() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    static TEXT: LazyLock<String> = LazyLock::new(|| "text".to_owned());
-    three(|_| assert_eq!(*TEXT, "text"));
-    assert_eq!(TEXT.len(), 4);
-}
-
-// One of the three values is set; the others come back.
-#[dpor::test]
-fn set_once() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    let cell = OnceLock::new();
-    three(|i| match cell.set(i) {
-        Ok(()) => assert_eq!(cell.get(), Some(&i)),
-        Err(value) => assert_eq!(value, i),
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    static NUMBERS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+        CALLS.fetch_add(1, Relaxed);
+        vec![1, 2, 3]
     });
+    let sum = || NUMBERS.iter().sum::<u32>();
+    assert_eq!(two(sum, sum), (6, 6));
+    assert_eq!(CALLS.load(Relaxed), 1);
 }
 
-// Whoever looks sees that it is not initialized, that it is being initialized (and gets nothing either), or the value.
-#[dpor::test]
-fn look() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    let cell = OnceLock::new();
-    thread::scope(|scope| {
-        scope.spawn(|| cell.set(Box::new(5)).unwrap());
-        assert!(cell.get().is_none_or(|value| **value == 5));
-    });
-}
-
-// Waiting has one way to end.
-#[dpor::test]
-fn wait() {
-    // COUNT: rc11 1 sc 1 tso 1 pso 1
-    let (once, cell) = (Once::new(), OnceLock::new());
-    thread::scope(|scope| {
-        scope.spawn(|| once.call_once(|| cell.set(1).unwrap()));
-        once.wait();
-        assert_eq!(*cell.wait(), 1);
-    });
-}
-
-// The one that panics comes first, and the other initializes the cell; or it comes second, and finds a value.
+// A call that panics poisons it: who comes afterwards panics too, unless it forces the call.
 #[dpor::test]
 fn poisoned() {
-    // COUNT: rc11 2 sc 2 tso 2 pso 2
-    let cell = OnceLock::new();
-    thread::scope(|scope| {
-        let thread = scope.spawn(|| *cell.get_or_init(|| panic!("no value")));
-        let value = *cell.get_or_init(|| 2);
-        assert_eq!(value, 2);
-        assert!(thread.join().is_err() || value == 2);
-    });
+    static ONCE: Once = Once::new();
+    let thread = thread::spawn(|| ONCE.call_once(|| panic!("not today")));
+    assert!(thread.join().is_err());
+    assert!(panic::catch_unwind(|| ONCE.call_once(|| ())).is_err());
+    ONCE.call_once_force(|state| assert!(state.is_poisoned()));
+    ONCE.call_once(|| unreachable!("it has been called"));
 }
 
+// An initialization of a `OnceLock` that panics is made up for by the next one.
 #[dpor::test]
-fn poisoned_and_forced() {
-    // COUNT: rc11 1
-    let once = Once::new();
-    let result = thread::scope(|scope| scope.spawn(|| once.call_once(|| panic!("once"))).join());
-    assert!(result.is_err() && !once.is_completed());
-    assert!(catch_unwind(AssertUnwindSafe(|| once.call_once(|| ()))).is_err());
-    once.call_once_force(|state| assert!(state.is_poisoned()));
-    assert!(once.is_completed());
-}
-
-#[dpor::test]
-fn within_itself() {
-    let once = Once::new();
-    once.call_once(|| once.call_once(|| ())); // ERROR: deadlock
+fn initialized_at_the_second_attempt() {
+    static CELL: OnceLock<u32> = OnceLock::new();
+    let thread = thread::spawn(|| CELL.get_or_init(|| panic!("not today")));
+    let value = *CELL.get_or_init(|| 5);
+    assert!(value == 5);
+    _ = thread.join();
 }

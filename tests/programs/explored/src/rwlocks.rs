@@ -1,125 +1,155 @@
-//! Locks for readers and writers: a word that readers count up and down, and that a writer sets and clears.
+//! `RwLock`: several readers, or one writer.
 
-use std::sync::{RwLock, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 use std::thread;
 
-/// So many threads that read, and so many that write.
-fn readers_and_writers(readers: usize, writers: usize) {
-    let number = RwLock::new(0);
+use crate::support::{Plain, two};
+
+#[dpor::test]
+fn readers_and_a_writer() {
+    let pair = RwLock::new((0, 0));
+    let write = || {
+        let mut pair = pair.write().unwrap();
+        pair.0 += 1;
+        pair.1 += 1;
+    };
+    let read = || {
+        let pair = pair.read().unwrap();
+        assert_eq!(pair.0, pair.1);
+    };
     thread::scope(|scope| {
-        for _ in 0..readers {
-            scope.spawn(|| assert!(*number.read().unwrap() <= writers));
-        }
-        for _ in 0..writers {
-            scope.spawn(|| *number.write().unwrap() += 1);
-        }
+        scope.spawn(write);
+        scope.spawn(read);
+        read();
     });
-    assert_eq!(number.into_inner().unwrap(), writers);
-}
-
-// Each reader comes and goes, in any order with the other: 4! / (2! · 2!)
-#[dpor::test]
-fn two_readers() {
-    // COUNT: rc11 6 sc 6 tso 6 pso 6
-    readers_and_writers(2, 0);
+    assert_eq!(pair.into_inner().unwrap(), (1, 1));
 }
 
 #[dpor::test]
-fn reader_and_writer() {
-    // COUNT: rc11 2 sc 2 tso 2 pso 2
-    readers_and_writers(1, 1);
-}
-
-// n writers exclude each other: n!
-#[dpor::test]
-fn three_writers() {
-    // COUNT: rc11 6 sc 6 tso 6 pso 6
-    readers_and_writers(0, 3);
-}
-
-// The writer comes before both readers or after both, who then come and go in 6 ways; or between them, in 2.
-#[dpor::test]
-fn two_readers_and_a_writer() {
-    // COUNT: rc11 14 sc 14 tso 14 pso 14
-    readers_and_writers(2, 1);
-}
-
-// Before the writer, after it, or in vain while it is there.
-#[dpor::test]
-fn attempt_to_read() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
+fn two_writers() {
     let number = RwLock::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| *number.write().unwrap() = 1);
-        if let Ok(guard) = number.try_read() {
-            assert!(*guard < 2);
-        }
-    });
+    let increment = || *number.write().unwrap() += 1;
+    two(increment, increment);
+    assert_eq!(number.into_inner().unwrap(), 2);
 }
 
-// Before the reader, after it, or in vain while it is there.
+// The reader keeps the lock while it waits for another reader: readers do not exclude each other.
 #[dpor::test]
-fn attempt_to_write() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
-    let number = RwLock::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| *number.read().unwrap());
-        if let Ok(mut guard) = number.try_write() {
-            *guard = 1;
-        }
-    });
-}
-
-// Two who try to read, while nobody writes: both succeed, as if they had waited.
-#[dpor::test]
-fn two_attempts_to_read() {
-    // COUNT: rc11 6 sc 6 tso 6 pso 6
+fn readers_at_the_same_time() {
     let number = RwLock::new(7);
+    let outer = number.read().unwrap();
     thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| assert_eq!(*number.try_read().unwrap(), 7));
-        }
+        let seen = scope.spawn(|| *number.read().unwrap()).join().unwrap();
+        assert_eq!(seen, *outer);
     });
 }
 
-// The reader comes and goes before the writer locks, 1 way; or after it has become a reader itself, and then it goes
-// before, between or after the reader's coming and going, 3 ways.
 #[dpor::test]
-fn downgrade() {
-    // COUNT: rc11 4 sc 4 tso 4 pso 4
-    let number = RwLock::new(0);
+fn attempts_while_it_is_read() {
+    let number = RwLock::new(7);
+    let outer = number.read().unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
-            let mut guard = number.write().unwrap();
-            *guard = 1;
-            let guard = RwLockWriteGuard::downgrade(guard);
-            assert_eq!(*guard, 1);
+            assert_eq!(*number.try_read().unwrap(), 7);
+            assert!(matches!(number.try_write(), Err(TryLockError::WouldBlock)));
         });
-        scope.spawn(|| assert!(*number.read().unwrap() < 2));
     });
+    drop(outer);
+    *number.try_write().unwrap() = 8;
+    assert_eq!(number.into_inner().unwrap(), 8);
 }
 
 #[dpor::test]
-fn poisoned() {
-    // COUNT: rc11 1
+fn attempt_while_it_may_be_written() {
+    let number = RwLock::new(7);
+    thread::scope(|scope| {
+        scope.spawn(|| *number.write().unwrap() = 8);
+        assert!(number.try_read().is_ok()); // ERROR: panic
+    });
+}
+
+// Read, then written under another lock: somebody else may have written in between.
+#[dpor::test]
+fn update_in_two_steps() {
     let number = RwLock::new(0);
-    let result = thread::scope(|scope| {
+    let increment = || {
+        let seen = *number.read().unwrap();
+        *number.write().unwrap() = seen + 1;
+    };
+    two(increment, increment);
+    assert_eq!(number.into_inner().unwrap(), 2); // ERROR: panic
+}
+
+#[dpor::test]
+fn downgraded() {
+    let number = RwLock::new(0);
+    let increment_and_read = || {
+        let mut guard = number.write().unwrap();
+        *guard += 1;
+        let written = *guard;
+        let guard = RwLockWriteGuard::downgrade(guard);
+        assert_eq!(*guard, written);
+    };
+    two(increment_and_read, increment_and_read);
+    assert_eq!(number.into_inner().unwrap(), 2);
+}
+
+#[dpor::test]
+fn poisoned_by_a_writer() {
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let _guard = number.write().unwrap();
-            panic!("while writing");
+            panic!("with the lock");
         });
-        thread.join()
+        assert!(thread.join().is_err());
     });
-    assert!(result.is_err());
-    assert!(number.is_poisoned() && number.read().is_err() && number.try_write().is_err());
-    number.clear_poison();
-    assert!(number.read().is_ok());
+    assert!(number.is_poisoned() && number.read().is_err());
+    assert_eq!(*number.write().unwrap_or_else(PoisonError::into_inner), 0);
 }
 
+// A panic of a reader poisons nothing.
 #[dpor::test]
-fn write_while_reading() {
-    let number = RwLock::new(0);
-    let guard = number.read().unwrap();
-    let _other = number.write().unwrap(); // ERROR: deadlock
-    drop(guard);
+fn not_poisoned_by_a_reader() {
+    let number = RwLock::new(5);
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let _guard = number.read().unwrap();
+            panic!("with the lock");
+        });
+        assert!(thread.join().is_err());
+    });
+    assert_eq!(*number.read().unwrap(), 5);
+}
+
+// The writer's data beside the lock are seen by the reader that comes after it.
+#[dpor::test]
+fn data_beside_the_lock() {
+    let (lock, data) = (RwLock::new(false), Plain::new(0));
+    let write = || {
+        unsafe { *data.get() = 1 };
+        *lock.write().unwrap() = true;
+    };
+    let read = || {
+        if *lock.read().unwrap() {
+            assert_eq!(unsafe { *data.get() }, 1);
+        }
+    };
+    two(write, read);
+}
+
+// Reading is not enough to write what the lock protects only by convention.
+#[dpor::test]
+fn writer_beside_a_reader() {
+    let (lock, data) = (RwLock::new(()), Plain::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _guard = lock.read().unwrap();
+            unsafe { *data.get() = 1 }; // ERROR: data-race
+        });
+        scope.spawn(|| {
+            let _guard = lock.read().unwrap();
+            assert_ne!(unsafe { *data.get() }, 2); // ERROR: data-race
+        });
+    });
 }
