@@ -9,10 +9,14 @@ use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
 use crate::vm::{
     self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Translated, Wait,
-    Woken,
 };
 
 use super::locations::{Atomic, Locations};
+
+/// Beyond all addresses: marks the location of the queue of a futex.
+const QUEUE_BIT: u64 = 1 << 47;
+/// In the queue of a futex: somebody has entered it.
+const ENTERED: Value = 1 << 31;
 
 /// A test to be explored.
 pub struct Subject {
@@ -101,11 +105,12 @@ impl Subject {
         let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
-            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+            Action::Yield
+            | Action::Until { .. }
+            | Action::QueueWait { timeout: Some(_), .. }
+            | Action::Assume { holds: true } => {
                 return Ok(Translated::Answer(vm::Answer::Done));
             }
-            // Who waits sees for itself that the word has changed.
-            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
             Action::Load { address, width, ordering } => {
                 graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
             }
@@ -154,15 +159,20 @@ impl Subject {
             },
             Action::Assume { holds: false } => graph::Action::Block,
             Action::End => graph::Action::End,
-            // Whether it is woken or its time is over: it looks once.
-            Action::FutexWait { address, timeout: Some(_), .. } => {
-                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
+            Action::QueueEnter { word } => graph::Action::Await {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(ENTERED),
+                then: Then::Add(ENTERED),
+            },
+            Action::QueueLeave { word, waiting } => {
+                graph::Action::Store { loc: self.queue(word)?, order: MemOrder::Release, value: waiting.into() }
             }
-            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
-                loc: self.word(address)?,
-                order: MemOrder::Relaxed,
-                test: Test::IsNot(expected.into()),
-                then: Then::Read,
+            Action::QueueWait { word, bit, .. } => graph::Action::Reach {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(bit.into()),
+                keepers: None,
             },
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
@@ -176,6 +186,11 @@ impl Subject {
     /// The location of a 32-bit word.
     fn word(&self, address: u64) -> Result<Loc, String> {
         self.loc(address, AtomicWidth::W32)
+    }
+
+    /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
+    fn queue(&self, word: u64) -> Result<Loc, String> {
+        self.word(word | QUEUE_BIT)
     }
 
     fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
@@ -314,11 +329,6 @@ impl Program for Subject {
         let value = u128::from(answer.value);
         let answered = match state.vm.pending(id) {
             Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
-            Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
-                (false, _) => vm::Answer::Woken(Woken::Changed),
-                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
-                (true, None) => return graph::Action::Block,
-            },
             Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,

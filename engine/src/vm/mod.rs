@@ -38,7 +38,7 @@ mod world;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
+pub use action::{Action, Answer, Stop, Timeout, Wait};
 pub use explored::{Basis, Explored, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
 pub use image::Image;
@@ -170,11 +170,6 @@ impl Vm {
     /// How much time has passed for a thread.
     fn clock(&self, id: ThreadId) -> u64 {
         self.thread(id).clock
-    }
-
-    /// For a thread, it is at least this late.
-    fn advance(&mut self, id: ThreadId, time: u64) {
-        self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
     }
 
     /// A thread that waits for ever.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::program::PlaceId;
-use crate::vm::action::{Answer, Woken};
+use crate::vm::action::Answer;
 use crate::vm::hash::FastHash;
 use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
 
@@ -29,9 +29,6 @@ impl AnswerKey {
             Some(Answer::Value(value)) => (value, 2),
             Some(Answer::Cas { old, success: false }) => (old, 3),
             Some(Answer::Cas { old, success: true }) => (old, 4),
-            Some(Answer::Woken(Woken::Wake)) => (0, 5),
-            Some(Answer::Woken(Woken::Changed)) => (0, 6),
-            Some(Answer::Woken(Woken::Timeout)) => (0, 7),
         };
         Some(AnswerKey { value: u64::try_from(value).ok()?, kind })
     }
