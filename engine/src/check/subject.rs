@@ -8,10 +8,12 @@ use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Va
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::verdict::ErrorKind;
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stop, Tracked, Translated, Wait,
+    self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stepped, Stop, Tracked, Translated,
+    Wait,
 };
 
 use super::locations::{Atomic, Locations};
+use super::trail::{Trail, Visited, has_effect, may_wait};
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;
@@ -25,7 +27,11 @@ pub struct Subject {
     check_leaks: bool,
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
+    tracked: Tracked,
 }
+
+/// A thread with more events than this will not end by itself.
+const MAX_EVENTS: u32 = 20_000;
 
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,18 +54,21 @@ impl Issue {
 /// The state of a test that runs.
 pub struct State {
     vm: Explored<graph::Action>,
+    /// By thread.
+    trails: Vec<Trail>,
     /// What went wrong.
     issue: Option<Issue>,
 }
 
 impl Clone for State {
     fn clone(&self) -> State {
-        State { vm: self.vm.clone(), issue: self.issue.clone() }
+        State { vm: self.vm.clone(), trails: self.trails.clone(), issue: self.issue.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &State) {
         self.vm.clone_from(&source.vm);
+        self.trails.clone_from(&source.trails);
         self.issue.clone_from(&source.issue);
     }
 }
@@ -73,30 +82,79 @@ impl State {
         });
         graph::Action::Fail
     }
+
+    fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
+        if self.trails.len() <= id.index() {
+            self.trails.resize_with(id.index() + 1, Trail::default);
+        }
+        &mut self.trails[id.index()]
+    }
 }
 
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
-            basis: Basis::new(image, entry, options, tracked),
+            basis: Basis::new(image, entry, options, tracked.clone()),
+            tracked,
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
         }
     }
 
-    /// Answers a thread and runs it to its next visible action.
+    /// Answers a thread and runs it to its next visible action; `effect` says whether what is answered has changed
+    /// anything.
     fn run(
         &self,
         state: &mut State,
         id: vm::ThreadId,
         answer: Option<vm::Answer>,
-        clock: &View,
-        events: u32,
+        moment: (&View, u32),
+        effect: bool,
     ) -> graph::Action {
+        let (clock, events) = moment;
+        if events > MAX_EVENTS {
+            let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
+            return state.fail(failure);
+        }
         match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
-            Ok(action) => action,
+            Ok(stepped) => self.follow(state, id, stepped, effect),
             Err(failure) => state.fail(failure),
+        }
+    }
+
+    /// Notices where a thread waits in a loop.
+    fn follow(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        stepped: Stepped<graph::Action>,
+        effect: bool,
+    ) -> graph::Action {
+        let Stepped { action, mark, changed } = stepped;
+        let trail = state.trail(id);
+        if effect || changed {
+            trail.clear();
+        } else {
+            trail.go_on();
+        }
+        if !may_wait(&action) {
+            return action;
+        }
+        let visited = trail.visit(mark);
+        let may_retry = matches!(action, graph::Action::Cas { .. });
+        let of_interest = match visited {
+            Visited::New => false,
+            Visited::Differently => may_retry,
+            Visited::Alike { .. } => true,
+        };
+        if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
+            state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
+            return graph::Action::Fail;
+        }
+        match visited {
+            Visited::Alike { events } => graph::Action::Spin { events },
+            _ => action,
         }
     }
 
@@ -242,8 +300,10 @@ impl Subject {
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
     /// though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
-        if thread.pending != graph::Action::Block {
-            return true;
+        match thread.pending {
+            graph::Action::Block => {}
+            graph::Action::Spin { events } => return has_read_latest(graph, thread, events),
+            _ => return true,
         }
         if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
             return false;
@@ -262,6 +322,21 @@ impl Subject {
         Arc::new(Failure::deadlock(waiting.collect()))
     }
 
+    /// Threads spin, and nobody is left who could change what they read.
+    fn non_termination(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+        let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        let (spinning, blocked): (Vec<_>, Vec<_>) =
+            left.partition(|(_, thread)| matches!(thread.pending, graph::Action::Spin { .. }));
+        let waiting = |(id, _): &(ThreadId, &graph::Thread)| {
+            let holders = self.holders(&state.vm, graph, *id);
+            state.vm.waiting(vm_thread(*id), holders.into_iter().map(vm_thread).collect())
+        };
+        Arc::new(Failure::non_termination(
+            spinning.iter().map(waiting).collect(),
+            blocked.iter().map(waiting).collect(),
+        ))
+    }
+
     /// Who has what a thread waits for.
     fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
         let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
@@ -277,6 +352,19 @@ impl Subject {
         }
         readers(graph, writes)
     }
+}
+
+/// Whether all that the latest events of a thread have read is still the latest.
+fn has_read_latest(graph: &Graph, thread: &graph::Thread, events: u32) -> bool {
+    let mut id = thread.last;
+    for _ in 0..events {
+        let event = graph.event(id);
+        if event.is_read && graph.last_value(event.loc) != Some(event.answer) {
+            return false;
+        }
+        id = event.po_prev;
+    }
+    true
 }
 
 /// The threads that have locked a lock for reading, given all writes to it.
@@ -309,10 +397,10 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
-            Ok(vm) => State { vm, issue: None },
+            Ok(vm) => State { vm, trails: Vec::new(), issue: None },
             Err(failure) => {
                 let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Explored::vacant(&self.basis), issue }
+                State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue }
             }
         }
     }
@@ -321,20 +409,31 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), None, clock, 0)
+        self.run(state, vm_thread(thread), None, (clock, 0), true)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
         let id = vm_thread(thread);
         let value = u128::from(answer.value);
-        let answered = match state.vm.pending(id) {
+        let (pending, translated) = state.vm.pending_and_translated(id);
+        let answered = match pending {
             Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
             Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        self.run(state, id, Some(answered), answer.clock, events)
+        let effect = translated.is_none_or(|action| has_effect(&action, answer.value, answer.wrote));
+        self.run(state, id, Some(answered), (answer.clock, events), effect)
+    }
+
+    fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
+        let is_loop = |site| self.tracked.contains(Site::Loop(site));
+        self.tracked.has_loops() && state.trails.get(thread.index()).is_some_and(|trail| trail.sites().any(is_loop))
+    }
+
+    fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -366,7 +465,14 @@ impl Program for Subject {
             Ending::Complete => Ok(()),
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
-                if !of_interest { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
+                let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
+                match of_interest {
+                    false => Ok(()),
+                    true if graph.threads().any(|(_, thread)| spins(thread)) => {
+                        Err(Issue::Failure(self.non_termination(state, graph)))
+                    }
+                    true => Err(Issue::Failure(self.deadlock(state, graph))),
+                }
             }
         }
     }

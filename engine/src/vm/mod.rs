@@ -14,6 +14,7 @@ mod atomics;
 mod builtins;
 mod code;
 mod context;
+mod dead;
 mod explored;
 mod failure;
 mod float;
@@ -39,7 +40,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Explored, Translated};
+pub use explored::{Basis, Explored, Mark, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
 pub use image::Image;
 pub use memory::{Site, Tracked};

@@ -136,6 +136,8 @@ pub struct Thread {
     pub randoms: u64,
     /// Nanoseconds since the start, as the thread counts them.
     pub clock: u64,
+    /// How often it has asked what time it is.
+    pub time_was_asked: u32,
 }
 
 impl Thread {
@@ -152,7 +154,7 @@ impl Thread {
 
 impl Thread {
     /// The registers of all frames.
-    fn registers_in_use(&self) -> &[u64] {
+    pub fn registers_in_use(&self) -> &[u64] {
         let count = self.frames.last().map_or(0, |frame| frame.base + frame.registers);
         &self.registers[..count as usize]
     }
@@ -163,7 +165,7 @@ impl Thread {
             (self.id, self.phase, self.pending, self.scope, &self.postponed, &self.fresh),
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
-            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
+            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock, self.time_was_asked),
         )
     }
 
@@ -217,5 +219,6 @@ impl Clone for Thread {
         (self.id, self.phase, self.pending, self.scope, self.errno) = (id, phase, pending, scope, errno);
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
         (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
+        self.time_was_asked = source.time_was_asked;
     }
 }

@@ -10,6 +10,7 @@
 //! another worker is a translation ([`parcel`]).
 
 mod frozen;
+mod mark;
 mod parcel;
 mod row;
 mod steps;
@@ -24,13 +25,14 @@ use crate::program::FuncId;
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
 use super::context;
-use super::failure::{Failure, StackFrame, Waiting};
+use super::failure::{Failure, Fault, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
 use super::thread::ThreadId;
 use super::world::Output;
 
 pub use frozen::Frozen;
+pub use mark::Mark;
 use row::Moment;
 use universe::{RowId, Universe};
 
@@ -41,6 +43,17 @@ pub enum Translated<A> {
     Action(A),
     /// Nothing: it has this answer, and the thread goes on.
     Answer(Answer),
+}
+
+/// A thread has made a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepped<A> {
+    /// What it waits for now.
+    pub action: A,
+    /// By what a loop recognises where it is now.
+    pub mark: Mark,
+    /// Whether it has changed what threads share.
+    pub changed: bool,
 }
 
 /// A thread that explores, and its universe as long as that is in use.
@@ -117,6 +130,19 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).pending(self.row, id)
     }
 
+    /// What a thread waits for, and what that is to whoever explores.
+    #[inline]
+    pub fn pending_and_translated(&self, id: ThreadId) -> (Option<Action>, Option<A>) {
+        let universe = lock(&self.universe);
+        let translated = universe.threads.action(universe.row(self.row).thread(id));
+        (universe.pending(self.row, id), translated)
+    }
+
+    /// The failure of a thread that has reached a limit.
+    pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
+        Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
+    }
+
     /// Answers the pending action of a thread, if there is one, and lets it run to the next one that is not answered at
     /// once. `clock` says what happens before, by thread, and `events` how many events the thread has. A reason instead of
     /// a translation makes the program one that cannot be checked.
@@ -128,8 +154,18 @@ impl<A: Copy> Explored<A> {
         clock: &[u32],
         events: u32,
         translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
-    ) -> Result<A, Box<Failure>> {
-        lock(&self.universe).step(self.row, answer, Moment { thread: id, clock, events }, translate)
+    ) -> Result<Stepped<A>, Box<Failure>> {
+        let mut universe = lock(&self.universe);
+        let action = universe.step(self.row, answer, Moment { thread: id, clock, events }, translate)?;
+        let mark = universe.threads.mark(universe.row(self.row).thread(id));
+        Ok(Stepped { action, mark, changed: universe.changed })
+    }
+
+    /// By what a loop recognises where a thread is, and in which state.
+    #[inline]
+    pub fn mark(&self, id: ThreadId) -> Mark {
+        let universe = lock(&self.universe);
+        universe.threads.mark(universe.row(self.row).thread(id))
     }
 
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.

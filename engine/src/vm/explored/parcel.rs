@@ -78,7 +78,7 @@ impl<A: Copy> Universe<A> {
         action: Option<A>,
         renamed: impl FnMut(Version) -> Version,
     ) -> ThreadState {
-        let state = self.threads.intern(&frozen.thread, &frozen.table.renamed(renamed));
+        let state = self.threads.intern(&frozen.thread, &frozen.table.renamed(renamed), &self.vm.heap.objects.values);
         if let Some(action) = action {
             self.threads.set_action(state, action);
         }

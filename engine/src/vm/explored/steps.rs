@@ -49,6 +49,8 @@ pub struct Done {
     pub live: i32,
     /// How many steps of the machine it took.
     pub cost: u32,
+    /// Whether it changed what threads share.
+    pub changes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::vm::hash::{FastHash, FastHasher};
-use crate::vm::memory::Table;
+use crate::vm::memory::{Table, Values};
 use crate::vm::thread::Thread;
 
 use super::frozen::Frozen;
+use super::mark::Mark;
 
 /// A state of a thread: an index into [`Threads`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,6 +23,7 @@ impl ThreadState {
 #[derive(Debug)]
 struct Node<A> {
     frozen: Arc<Frozen>,
+    mark: Mark,
     /// What its pending action is to whoever explores.
     action: Option<A>,
     /// Another state with the same hash, or 0.
@@ -67,8 +69,14 @@ impl<A: Copy> Threads<A> {
         }
     }
 
+    /// By what a loop recognises a state.
+    #[inline]
+    pub fn mark(&self, state: ThreadState) -> Mark {
+        self.node(state).map_or_else(Mark::default, |node| node.mark)
+    }
+
     /// The number of a state.
-    pub fn intern(&mut self, thread: &Thread, table: &Table) -> ThreadState {
+    pub fn intern(&mut self, thread: &Thread, table: &Table, values: &Values) -> ThreadState {
         let mut hasher = FastHasher::default();
         (thread, table).hash(&mut hasher);
         let hash = hasher.finish();
@@ -82,7 +90,8 @@ impl<A: Copy> Threads<A> {
         }
         let frozen = Arc::new(Frozen { thread: thread.clone(), table: table.clone() });
         self.bytes += frozen.bytes() + size_of::<Node<A>>() + 16;
-        self.nodes.push(Node { frozen, action: None, next: first });
+        let mark = Mark::of(thread, table, values);
+        self.nodes.push(Node { frozen, mark, action: None, next: first });
         let number = self.nodes.len() as u32;
         self.by_hash.insert(hash, number);
         ThreadState(number)

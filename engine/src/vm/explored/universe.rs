@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::vm::action::{Action, Answer, Stop};
+use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
 use crate::vm::memory::{Tracking, Values, Version};
@@ -45,6 +46,8 @@ pub struct Universe<A> {
     resident: Vec<(ThreadState, Option<Box<Thread>>)>,
     clean: Vec<Clean>,
     max_bytes: usize,
+    /// Whether the last step has changed what threads share.
+    pub changed: bool,
 }
 
 impl<A: Copy> Universe<A> {
@@ -61,6 +64,7 @@ impl<A: Copy> Universe<A> {
             resident: Vec::new(),
             clean: Vec::new(),
             max_bytes: MAX_BYTES,
+            changed: false,
         }
     }
 
@@ -137,6 +141,7 @@ impl<A: Copy> Universe<A> {
         {
             self.steps.make(step, at, moment, objects);
             apply(at, moment.thread, answer, done);
+            self.changed = done.changes;
             return Ok(action);
         }
         self.run(row, answer, moment, key, translate)
@@ -167,10 +172,17 @@ impl<A: Copy> Universe<A> {
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
+                let changes = !self.vm.heap.objects.log.changed.is_empty();
+                self.changed = changes;
                 let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
                 if let (Some(key), (Some(live), Some(cost)), false) = (key, done, unique) {
                     let objects = &self.vm.heap.objects;
-                    self.steps.insert(key, &objects.log, &self.rows[row.0 as usize], Done { to, spawned, live, cost });
+                    self.steps.insert(
+                        key,
+                        &objects.log,
+                        &self.rows[row.0 as usize],
+                        Done { to, spawned, live, cost, changes },
+                    );
                 }
                 self.forget_if_full();
                 Ok(action)
@@ -277,7 +289,9 @@ impl<A: Copy> Universe<A> {
     fn settle(&mut self, row: RowId, id: ThreadId) -> ThreadState {
         let Some(mut thread) = self.vm.threads[id.index()].take() else { return ThreadState::NONE };
         thread.stack.make_canonical();
-        let state = self.threads.intern(&thread, self.vm.heap.table(id));
+        forget_dead(&mut thread, &self.vm.image);
+        let (table, values) = self.vm.heap.table_and_values(id);
+        let state = self.threads.intern(&thread, table, values);
         self.rows[row.0 as usize].set_thread(id, state);
         *self.resident_mut(id) = (state, Some(thread));
         state

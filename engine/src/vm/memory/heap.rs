@@ -19,7 +19,7 @@ use super::alloc::{Alloc, AllocKind, Freed, Sharing, covers};
 use super::objects::{Key, ObjectId, Objects, Version};
 use super::table::{Entry, Table, index_of};
 use super::track::{Site, Tracking};
-use super::value::Value;
+use super::value::{Value, Values};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
 pub const MAX_BLOCK: u64 = 1 << 32;
@@ -513,6 +513,12 @@ impl Heap {
     /// The blocks of a thread.
     pub fn table(&mut self, thread: ThreadId) -> &mut Table {
         self.table_mut(HEAP_REGION + u64::from(thread.0))
+    }
+
+    /// The blocks of a thread, and what they contain.
+    pub fn table_and_values(&mut self, thread: ThreadId) -> (&Table, &Values) {
+        self.table(thread);
+        (&self.tables[thread.index()], &self.objects.values)
     }
 
     /// Freezes what was written.

@@ -183,6 +183,34 @@ impl Stack {
         shadow::wipe(&mut self.data[..top], &self.shadow[..top]);
     }
 
+    /// A word; if it is an address in this stack, with the place of the frame instead of its serial number.
+    pub fn without_serial(&self, word: u64) -> u64 {
+        if !self.owns(word) {
+            return word;
+        }
+        let serial = (word >> FRAME_BITS) as u32 % SERIALS;
+        match self.frames.iter().position(|frame| frame.serial == serial) {
+            Some(index) => self.prefix | (index as u64) << FRAME_BITS | (word % u64::from(MAX_FRAME)),
+            None => word,
+        }
+    }
+
+    /// All that is in the stack, as words, but for the serial numbers of frames.
+    pub fn describe(&self, word: &mut impl FnMut(u64)) {
+        for frame in &self.frames {
+            word(u64::from(frame.func.0) << 32 | u64::from(frame.size));
+            word(u64::from(frame.shared));
+            let range = frame.base as usize..(frame.base + frame.size).min(self.top) as usize;
+            let Some(data) = self.data.get(range.clone()) else { continue };
+            let (data, shadow) = (data.chunks(8), self.shadow[range].chunks(8));
+            for (data, shadow) in data.zip(shadow) {
+                let pad = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                word(self.without_serial(pad(data)));
+                word(pad(shadow));
+            }
+        }
+    }
+
     #[cold]
     fn grow(&mut self, needed: usize) {
         let len = needed.next_power_of_two().max(1024);

@@ -39,6 +39,8 @@ pub enum Site {
     Disconnection,
     /// Whether threads have ended, without waiting for it: their end is visible.
     Finish,
+    /// A loop that may wait for other threads, by where it is.
+    Loop(u64),
 }
 
 /// The memory that is shared, and the questions that are answered.
@@ -47,18 +49,27 @@ pub struct Tracked {
     sites: HashSet<Site>,
     /// Whether frames are among them.
     frames: bool,
+    /// Whether loops are.
+    loops: bool,
 }
 
 impl Tracked {
     /// Tracks more.
     pub fn insert(&mut self, site: Site) {
         self.frames |= matches!(site, Site::Frame(_));
+        self.loops |= matches!(site, Site::Loop(_));
         self.sites.insert(site);
     }
 
     /// Whether this is known.
     pub fn contains(&self, site: Site) -> bool {
         self.sites.contains(&site)
+    }
+
+    /// Whether there are loops that may wait.
+    #[inline]
+    pub fn has_loops(&self) -> bool {
+        self.loops
     }
 
     /// Whether the frames of a function are shared.

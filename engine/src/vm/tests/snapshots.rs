@@ -59,10 +59,11 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
 }
 
 fn step(state: &mut Explored<Action>, answer: Option<Answer>) -> Result<Action, Box<Failure>> {
-    state.step(ThreadId::MAIN, answer, &[0], 0, |stop| match stop {
+    let stepped = state.step(ThreadId::MAIN, answer, &[0], 0, |stop| match stop {
         Stop::Action(action) => Ok(Translated::Action(action)),
         Stop::Exit(_) => Err("the end".to_owned()),
-    })
+    });
+    stepped.map(|stepped| stepped.action)
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.
