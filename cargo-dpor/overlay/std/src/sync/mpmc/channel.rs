@@ -12,10 +12,10 @@ use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_until, dpor_unsupported, nanoseconds, order,
+    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, dpor_until, nanoseconds, order,
     test, wait,
 };
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// In a word of tickets: the channel is disconnected, no more will be drawn. It is more than any number of tickets.
 const CLOSED: u32 = 1 << 31;
@@ -110,7 +110,7 @@ impl<T, Kind> Channel<T, Kind> {
     /// Receives a message, and waits for one.
     pub(crate) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         if let Some(deadline) = deadline {
-            return self.recv_until(deadline);
+            return self.recv_within(deadline.saturating_duration_since(Instant::now()));
         }
         let ticket = self.taken.fetch_add(1, self.order_of_taking()) & !CLOSED;
         let keepers = if dpor_polled() { core::ptr::null() } else { self.users.senders() };
@@ -124,8 +124,11 @@ impl<T, Kind> Channel<T, Kind> {
     }
 
     /// Receives a message if there is one in time.
-    fn recv_until(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        let timeout = nanoseconds(deadline.saturating_duration_since(Instant::now()));
+    pub(crate) fn recv_within(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        let timeout = nanoseconds(timeout);
+        if timeout == u64::MAX {
+            return self.recv(None);
+        }
         let result = match self.capacity {
             Some(0) => self.meet_until(timeout),
             _ => {
@@ -165,11 +168,15 @@ impl<T, Kind> Channel<T, Kind> {
     /// Receives a message if there is one.
     pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
         dpor_poll();
+        // The word that a thread which tries again and again waits for is the last one that it looks at.
+        let taken = self.taken.load(SeqCst) & !CLOSED;
         let sent = self.sent.load(SeqCst);
         let messages = sent & !CLOSED;
-        let ticket = dpor_try_add(&self.taken, order::SEQ_CST, test::BELOW, messages, 1);
-        if ticket < messages {
-            return Ok(self.queue.take(ticket));
+        if taken < messages {
+            let ticket = dpor_try_add(&self.taken, order::SEQ_CST, test::BELOW, messages, 1);
+            if ticket < messages {
+                return Ok(self.queue.take(ticket));
+            }
         }
         Err(if sent >= CLOSED { TryRecvError::Disconnected } else { TryRecvError::Empty })
     }
