@@ -7,6 +7,7 @@
 
 mod locations;
 mod subject;
+mod trail;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -20,7 +20,7 @@ pub enum Stop {
 }
 
 /// What a thread is about to do. Values of less than 128 bits are zero-extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Load {
         address: u64,
@@ -198,7 +198,7 @@ impl fmt::Display for Wait {
 }
 
 /// When a wait ends by itself, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timeout {
     /// From now.
     After(u64),
@@ -207,7 +207,7 @@ pub enum Timeout {
 }
 
 /// What a pending action gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// It happened: stores, fences, spawns, joins, yields, assumptions that hold, ends.
     Done,
@@ -220,7 +220,7 @@ pub enum Answer {
 }
 
 /// Why a futex wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Woken {
     /// By a wake.
     Wake,

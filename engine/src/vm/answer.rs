@@ -4,7 +4,7 @@ use super::action::{Action, Answer};
 use super::builtins::{futex_result, handle};
 use super::context::Context;
 use super::failure::{Failure, Fault};
-use super::thread::{Pending, Reply, Thread, ThreadId};
+use super::thread::{Pending, Reply, ThreadId};
 use super::{Vm, threads};
 
 impl Vm {
@@ -70,7 +70,7 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
 
 /// For whoever joins a thread, at least as much time has passed as for that thread.
 fn catch_up(context: &mut Context, joined: ThreadId) {
-    let clock = context.other(joined).map_or(0, |thread| thread.clock);
+    let clock = context.world.status(joined).get().clock;
     context.thread.clock = context.thread.clock.max(clock);
 }
 
@@ -81,12 +81,9 @@ fn set_pair(context: &mut Context, at: u16, value: u128) {
 
 fn join(context: &mut Context, action: Action, out: u64) -> Result<(), Box<Fault>> {
     let Action::Join { thread } = action else { return Ok(()) };
-    let mut result = 0;
-    if let Some(Some(other)) = context.threads.get_mut(thread.index()) {
-        let other: &mut Thread = other.get_mut();
-        other.joined = true;
-        result = other.result;
-    }
+    let status = context.world.status(thread).get_mut();
+    status.joined = true;
+    let result = status.result;
     if out != 0 {
         context.space().write_u64(out, result)?;
     }

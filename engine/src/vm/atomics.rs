@@ -7,6 +7,7 @@ use super::Vm;
 use super::action::{Action, Answer};
 use super::failure::{Failure, Fault};
 use super::memory::{Access, Space};
+use super::plain;
 use super::thread::ThreadId;
 
 type Checked<T> = Result<T, Box<Fault>>;
@@ -32,10 +33,12 @@ impl Vm {
         })
     }
 
-    /// Checks that the pending atomic access of a thread may be made: the address is valid and aligned.
-    pub fn check_access(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+    /// Writes to memory what the pending atomic access of a thread writes, given what it reads.
+    pub fn record(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(()) };
-        self.with_thread(id, |context, _| check(&mut context.space(), action).map_err(|fault| context.failure(*fault)))
+        self.with_thread(id, |context, _| {
+            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+        })
     }
 
     /// Whether a 32-bit word that a thread waits on passes a test.
@@ -80,7 +83,7 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
         Action::Reach { address, .. } => Ok(Answer::Value(read(space, address, AtomicWidth::W32)?)),
         Action::Pick { address } => {
             let old = read(space, address, AtomicWidth::W32)?;
-            let bit = old & old.wrapping_neg();
+            let bit = if old == 0 { 0 } else { 1 << old.trailing_zeros() };
             write(space, address, AtomicWidth::W32, old & !bit)?;
             Ok(Answer::Value(bit))
         }
@@ -94,20 +97,12 @@ pub fn updated(old: u128, test: Test, then: Then) -> Option<u128> {
     new.map(u128::from)
 }
 
-fn check(space: &mut Space, action: Action) -> Checked<()> {
-    match action {
-        Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
-            .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
-        Action::Reach { address, .. } => check_align(space, address, AtomicWidth::W32, Access::Read)
-            .and_then(|()| space.untracked_range(address, u64::from(AtomicWidth::W32.bytes())).map(|_| ())),
-        Action::Await { address, .. } | Action::Try { address, .. } | Action::Pick { address } => {
-            check_writable(space, address, AtomicWidth::W32)
-        }
-        Action::Store { address, width, .. }
-        | Action::Rmw { address, width, .. }
-        | Action::Cas { address, width, .. } => check_writable(space, address, width),
-        _ => Ok(()),
-    }
+/// Checks that an atomic access may be made: the address is valid and aligned.
+pub fn check(space: &mut Space, action: Action) -> Checked<()> {
+    let Some((address, width)) = action.accessed() else { return Ok(()) };
+    let access =
+        if matches!(action, Action::Load { .. } | Action::Reach { .. }) { Access::Read } else { Access::Write };
+    space.check_atomic(address, u64::from(width.bytes()), access)
 }
 
 fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) -> Checked<()> {

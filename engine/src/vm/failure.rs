@@ -81,7 +81,7 @@ impl Waiting {
 }
 
 /// An active function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     pub function: String,
     pub origin: Origin,
@@ -157,6 +157,25 @@ impl Failure {
         let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
         let waiting = Vec::new();
         Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes, waiting })
+    }
+
+    /// Threads wait in loops for what never comes, others for something else.
+    pub fn non_termination(spinning: Vec<Waiting>, blocked: Vec<Waiting>) -> Failure {
+        let message = match &spinning[..] {
+            [one] => format!("non-termination: the {} waits in a loop for what never comes", one.thread),
+            all => format!("non-termination: {} threads wait in loops for what never comes", all.len()),
+        };
+        let note = |waiting: &Waiting| Note {
+            message: format!("the {} waits in this loop", waiting.thread),
+            location: innermost(&waiting.stack),
+            thread: Some(waiting.thread),
+        };
+        let notes = spinning.iter().map(note).chain(blocked.iter().map(Waiting::note)).collect();
+        let stack = spinning.first().map(|first| first.stack.clone()).unwrap_or_default();
+        let thread = spinning.first().map_or(ThreadId::MAIN, |first| first.thread);
+        let waiting = spinning.into_iter().chain(blocked).collect();
+        let kind = ErrorKind::NonTermination.into();
+        Failure { kind, message, location: innermost(&stack), stack, thread, notes, waiting }
     }
 
     /// All threads that are left wait for ever.

@@ -4,8 +4,8 @@
 //! [pending](Action); [`Vm::answer`] completes it. Whoever calls these is the scheduler and the memory model: [`run`]
 //! is the simplest one, a fixed schedule with atomics answered from memory.
 //!
-//! A `Vm` can be copied at any time ([`Vm::snapshot`]), sent to another thread and continued there. What was written
-//! since the last snapshot is owned and written without further ado; everything else is shared until it is written.
+//! [`Explored`] is a machine that can be copied at any time and continued in many ways. It remembers what threads did:
+//! what one has done before, from the same state, is not run again.
 
 mod action;
 mod answer;
@@ -14,15 +14,17 @@ mod atomics;
 mod builtins;
 mod code;
 mod context;
-mod cow;
+mod dead;
 mod explored;
 mod failure;
 mod float;
 mod frame;
+mod hash;
 mod image;
 mod interp;
 mod leak;
 mod memory;
+mod plain;
 mod prepare;
 mod schedule;
 mod slow;
@@ -38,6 +40,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
+pub use explored::{Basis, Explored, Mark, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
 pub use image::Image;
 pub use memory::{Site, Tracked};
@@ -49,7 +52,6 @@ pub use world::{Output, Stream};
 use crate::program::FuncId;
 
 use context::{Context, Flow};
-use cow::Cow;
 use failure::Fault;
 use frame::FrameKind;
 use interp::Exit;
@@ -79,41 +81,44 @@ impl Default for RunOptions {
 }
 
 /// The whole state of a run: all threads, all memory.
-///
-/// A clone is independent of the original. It is cheap after [`Vm::snapshot`]; otherwise it copies what was written
-/// since.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Vm {
     image: Arc<Image>,
     options: Arc<RunOptions>,
     /// By number; the one that runs is taken out.
-    threads: Vec<Option<Cow<Thread>>>,
+    threads: Vec<Option<Box<Thread>>>,
     heap: Heap,
-    world: Cow<World>,
+    world: World,
     steps_left: u64,
 }
 
 impl Vm {
     /// A machine whose main thread will run `entry`, a function without arguments.
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &Arc<RunOptions>) -> Result<Vm, Box<Failure>> {
-        let mut main = Thread::new(ThreadId::MAIN);
-        main.entry = Some(entry);
-        context::push_call(image, &mut main, entry, &[], FrameKind::Root)
-            .map_err(|fault| Failure::new(*fault, &image.program, ThreadId::MAIN, Vec::new()))?;
-        Ok(Vm {
-            image: Arc::clone(image),
-            options: Arc::clone(options),
-            threads: vec![Some(Cow::new(main))],
-            heap: Heap::default(),
-            world: Cow::new(World::default()),
-            steps_left: options.max_steps,
-        })
+        let mut vm = Vm::empty(image, options);
+        vm.start_main(entry)?;
+        Ok(vm)
     }
 
-    /// A copy of the whole state. Afterwards both share everything until they write it.
-    pub fn snapshot(&mut self) -> Vm {
-        self.share();
-        self.clone()
+    /// A machine without threads.
+    fn empty(image: &Arc<Image>, options: &Arc<RunOptions>) -> Vm {
+        Vm {
+            image: Arc::clone(image),
+            options: Arc::clone(options),
+            threads: Vec::new(),
+            heap: Heap::default(),
+            world: World::default(),
+            steps_left: options.max_steps,
+        }
+    }
+
+    fn start_main(&mut self, entry: FuncId) -> Result<(), Box<Failure>> {
+        let mut main = Box::new(Thread::new(ThreadId::MAIN));
+        main.entry = Some(entry);
+        context::push_call(&self.image, &mut main, &mut self.heap, entry, &[], FrameKind::Root)
+            .map_err(|fault| Failure::new(*fault, &self.image.program, ThreadId::MAIN, Vec::new()))?;
+        self.threads.push(Some(main));
+        Ok(())
     }
 
     /// Runs a thread that has no pending action until its next visible one, which is pending then.
@@ -128,8 +133,8 @@ impl Vm {
                 };
                 match result {
                     Ok(Flow::Continue) => {}
-                    Ok(Flow::Stop(stop)) => return Ok(explored::plain_stores_first(context, stop)),
-                    Err(_) if context.heap.refresh.is_some() => return Ok(explored::ask_for_value(context)),
+                    Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
+                    Err(_) if context.heap.refresh.is_some() => return Ok(plain::ask_for_value(context)),
                     Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
                 }
             }
@@ -141,7 +146,7 @@ impl Vm {
         let mut thread = self.threads[id.index()].take().expect("a thread of this machine that is not running");
         self.heap.enter(id);
         let mut context = Context {
-            thread: thread.get_mut(),
+            thread: &mut thread,
             threads: &mut self.threads,
             heap: &mut self.heap,
             world: &mut self.world,
@@ -173,6 +178,12 @@ impl Vm {
         self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
     }
 
+    /// A thread that waits for ever.
+    fn waiting(&self, thread: ThreadId) -> Waiting {
+        let wait = self.pending(thread).and_then(|action| action.waits());
+        Waiting { thread, wait, holders: Vec::new(), stack: self.stack_trace(thread) }
+    }
+
     /// All threads there ever were, in the order of creation.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<'_> {
         let existing = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_some());
@@ -181,7 +192,7 @@ impl Vm {
 
     /// What was written so far.
     pub fn output(&self) -> &Output {
-        &self.world.get().output
+        self.world.output.look()
     }
 
     /// How many steps were taken so far.
@@ -195,7 +206,7 @@ impl Vm {
     }
 
     fn thread(&self, id: ThreadId) -> &Thread {
-        self.threads[id.index()].as_ref().expect("a thread of this machine that is not running").get()
+        self.threads[id.index()].as_ref().expect("a thread of this machine that is not running")
     }
 }
 

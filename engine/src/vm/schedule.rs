@@ -13,6 +13,7 @@ use crate::verdict::{ErrorKind, Outcome};
 use super::action::{Action, Answer, Stop, Timeout, Woken};
 use super::failure::Failure;
 use super::image::Image;
+use super::leak;
 use super::thread::ThreadId;
 use super::world::Output;
 use super::{RunOptions, Vm};
@@ -53,7 +54,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
     let result = schedule.run();
     let mut vm = schedule.vm;
     let failure = match result {
-        Ok(End::Complete) if vm.options.check_leaks => vm.leaks(),
+        Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, &[], &vm.image),
         Ok(_) => None,
         Err(failure) => Some(failure),
     };
@@ -61,7 +62,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
         outcome: failure.as_ref().map_or(Outcome::Passed, |failure| failure.kind.outcome()),
         failure: failure.map(|failure| *failure),
         steps: vm.steps(),
-        output: std::mem::take(&mut vm.world.get_mut().output),
+        output: std::mem::take(vm.world.output.get_mut()),
     }
 }
 
@@ -301,7 +302,7 @@ impl Schedule {
 
     fn deadlock(&self) -> Box<Failure> {
         let left = self.vm.threads().filter(|id| self.states[id.index()] != State::Ended);
-        let waiting = left.map(|thread| self.vm.waiting(thread, Vec::new())).collect();
+        let waiting = left.map(|thread| self.vm.waiting(thread)).collect();
         Box::new(Failure::deadlock(waiting))
     }
 

@@ -87,7 +87,7 @@ fn is_atomic(inst: &Inst) -> bool {
     )
 }
 
-/// An atomic of the standard library's own bookkeeping: done in memory at once.
+/// An atomic of the standard library's own bookkeeping: done in memory at once, unless its value is in the graph.
 fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.quiet = false;
@@ -96,7 +96,13 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.quiet = true;
     }
-    flow?;
+    let flow = flow?;
+    if let Some(pending) = context.thread.pending
+        && let Some((address, width)) = pending.action.accessed()
+        && context.space().is_in_graph(address, u64::from(width.bytes()))?
+    {
+        return Ok(flow);
+    }
     if let Some(pending) = context.thread.pending.take() {
         let answer = atomics::perform(&mut context.space(), pending.action)?;
         answer::complete(context, pending, answer)?;
@@ -129,7 +135,7 @@ fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flo
     let before = context.thread.big_slots.iter().position(|slot| slot.depth == depth && slot.site == size);
     if let Some(index) = before {
         let slot = context.thread.big_slots.remove(index);
-        context.heap.free(slot.address, context.thread.id, place);
+        context.heap.free(slot.address, context.thread.id, place, &context.image.globals);
     }
     let bytes = context.code().consts[size as usize];
     let address = context.alloc(bytes, 1 << align, AllocKind::Local)?.ok_or_else(too_large)?;

@@ -31,7 +31,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         Builtin::PthreadSelf => context.give(site, handle(context.thread.id)),
         Builtin::PthreadKeyCreate => {
             let [out, destructor] = context.args(site);
-            let keys = &mut context.world.get_mut().keys;
+            let keys = context.world.keys.get_mut();
             // Key 0 is left out: C allows it, but nobody expects it.
             if keys.is_empty() {
                 keys.push(None);
@@ -43,14 +43,14 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         }
         Builtin::PthreadKeyDelete => {
             let [key] = context.args(site);
-            if let Some(key) = context.world.get_mut().keys.get_mut(key as usize) {
+            if let Some(key) = context.world.keys.get_mut().get_mut(key as usize) {
                 *key = None;
             }
             context.give(site, 0)
         }
         Builtin::PthreadSetSpecific => {
             let [key, value] = context.args(site);
-            if !matches!(context.world.get().keys.get(key as usize), Some(Some(_))) {
+            if !matches!(context.world.keys.get().get(key as usize), Some(Some(_))) {
                 return context.give(site, errno::EINVAL);
             }
             let specifics = &mut context.thread.specifics;
@@ -81,7 +81,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 /// in every execution that comes here.
 fn scope_join(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [scope] = context.args(site);
-    let scopes = &mut context.world.get_mut().scopes;
+    let scopes = context.world.scopes.get_mut();
     let Some(child) = scopes.iter().filter(|(of, _)| *of == scope).map(|(_, child)| *child).min() else {
         return context.give(site, 0);
     };
@@ -89,7 +89,7 @@ fn scope_join(context: &mut Context, site: &Site) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.pc -= 1;
     }
-    if context.other(child).is_none_or(|child| child.joined) {
+    if context.world.status(child).get().joined {
         return Ok(Flow::Continue);
     }
     Ok(context.stop(Action::Join { thread: child }, Reply::None))
@@ -119,22 +119,23 @@ fn join(context: &mut Context, site: &Site) -> Checked<Flow> {
     if id == context.thread.id {
         return context.give(site, errno::EDEADLK);
     }
-    match context.other(id) {
-        None => context.give(site, errno::ESRCH),
-        Some(other) if other.detached || other.joined => context.give(site, errno::EINVAL),
-        Some(_) => Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out })),
+    if !context.exists(id) {
+        return context.give(site, errno::ESRCH);
     }
+    let status = context.world.status(id).get();
+    if status.detached || status.joined {
+        return context.give(site, errno::EINVAL);
+    }
+    Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out }))
 }
 
 fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [thread] = context.args(site);
     let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
-    if id == context.thread.id {
-        context.thread.detached = true;
-        return context.give(site, 0);
+    if !context.exists(id) {
+        return context.give(site, errno::ESRCH);
     }
-    let Some(Some(other)) = context.threads.get_mut(id.index()) else { return context.give(site, errno::ESRCH) };
-    other.get_mut().detached = true;
+    context.world.status(id).get_mut().detached = true;
     context.give(site, 0)
 }
 

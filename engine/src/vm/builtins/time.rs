@@ -25,6 +25,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         Builtin::ClockGettime => {
             let [clock, out] = context.args(site);
             context.thread.clock = context.thread.clock.saturating_add(TICK);
+            context.thread.time_was_asked += 1;
             let now = context.thread.clock.saturating_add(start(clock));
             let mut space = context.space();
             space.write_u64(out, now / SECOND)?;
