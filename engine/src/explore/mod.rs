@@ -2,18 +2,21 @@
 //! Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022), algorithm 1, with trace equivalence.
 //!
 //! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
-//! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size.
+//! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size, [`replay`]
+//! runs one execution again.
 //!
 //! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
 //! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is bounded
 //! by the size of the program.
 
 mod choice;
+mod clock;
 mod decide;
 mod estimate;
 mod ledger;
 mod maximal;
 mod program;
+mod replay;
 mod revisit;
 mod snapshots;
 mod stats;
@@ -23,6 +26,7 @@ mod workers;
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
 pub use program::{Answer, Ending, Program};
+pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
 pub use workers::Progress;
 
@@ -47,6 +51,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Do not stop at an error.
     pub keep_going: bool,
+    /// Let weak compare-and-swaps fail spuriously.
+    pub spurious: bool,
 }
 
 impl Config {
@@ -60,6 +66,7 @@ impl Config {
             max_executions: None,
             timeout: None,
             keep_going: false,
+            spurious: false,
         }
     }
 }

@@ -5,19 +5,20 @@
 //! that nothing else is shared. See [`super::ledger`] for why counts and errors are the same for any number of workers.
 
 use super::choice::Path;
+use super::clock::Clock;
 use super::estimate::{Descents, Estimate};
 use super::ledger::{Ledger, Outcome};
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
-use super::{Config, Found, Observer, Report};
+use super::{Config, Failure, Found, Observer, Report};
 use crate::model::Model;
 use crossbeam_deque::{Injector, Steal};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How often a worker looks at the clock and reports progress: every so many full executions.
+/// How often a worker reports progress: every so many full executions.
 const REPORT_EVERY: u64 = 1024;
 
 /// How far an exploration is; to be looked at from another thread.
@@ -183,12 +184,6 @@ impl<P: Program> Shared<'_, P> {
         admits
     }
 
-    fn check_clock(&self) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.limit.store(true, Ordering::Relaxed);
-        }
-    }
-
     /// An error was found there: what comes after it is of no interest.
     fn report_error(&self, path: &Path) {
         let mut least = lock(&self.least_error);
@@ -226,6 +221,7 @@ struct Worker<'a, P: Program, M, O> {
     visitor: Visitor<'a, P, M>,
     observer: O,
     descents: Option<Descents<'a, P, M>>,
+    clock: Clock,
     /// Full executions, to know when to report.
     full: u64,
     reported: Stats,
@@ -240,6 +236,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
             visitor: Visitor::new(program, model.clone()),
             observer,
             descents: estimates.then(|| Descents::new(program, model, 0x9e37_79b9)),
+            clock: Clock::new(shared.deadline),
             full: 0,
             reported: Stats::default(),
             peak_bytes: 0,
@@ -268,6 +265,10 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         let mut found = Outcome { stats: Stats::default(), errors: Vec::new() };
         let mut step = self.visitor.begin(item);
         loop {
+            if self.clock.is_over() {
+                self.shared.limit.store(true, Ordering::Relaxed);
+                break;
+            }
             match step {
                 Step::Extended => {
                     step = self.visitor.step();
@@ -282,11 +283,12 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 Step::Failed(failure) => {
                     self.visitor.stats.executions += 1;
                     let path = self.visitor.path();
-                    if !self.shared.config.keep_going {
+                    let stops = self.stops_at(&failure);
+                    if stops {
                         self.shared.report_error(&path);
                     }
                     found.add(Found { failure, path, graph: self.visitor.graph().clone() });
-                    if !self.shared.config.keep_going {
+                    if stops {
                         break;
                     }
                 }
@@ -302,11 +304,15 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         found.errors
     }
 
+    fn stops_at(&self, failure: &Failure<P::Error>) -> bool {
+        let is_final = |error| self.visitor.program.is_final(error);
+        !self.shared.config.keep_going || matches!(failure, Failure::Program(error) if is_final(error))
+    }
+
     /// What is to be done between two executions; says whether to stop.
     fn between(&mut self) -> bool {
         self.full += 1;
         if self.full.is_multiple_of(REPORT_EVERY) {
-            self.shared.check_clock();
             self.report_progress();
             if let (Some(descents), Some(progress)) = (&mut self.descents, self.shared.progress) {
                 progress.add_estimate(descents.sample(1));

@@ -82,6 +82,9 @@ pub enum Action {
     End,
     /// The thread waits for ever: an assumption failed, or a loop would spin.
     Block,
+    /// The thread ends the whole program. What other threads still do could have come before: they go on as far as they
+    /// can, and the execution is complete then.
+    Exit,
     /// The program is wrong: it knows how.
     Fail,
 }

@@ -83,7 +83,7 @@ impl Ppo for StoreBuffer {
             Action::Rmw { .. } | Action::Cas { .. } | Action::Lock { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
-            Action::Choose(_) | Action::End | Action::Block | Action::Fail => Kind::Nothing,
+            Action::Choose(_) | Action::End | Action::Block | Action::Exit | Action::Fail => Kind::Nothing,
         }
     }
 
