@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{}: {outcome}, {} executions, {} blocked, {:?}, {rate:.0}/s",
             test.name, stats.executions, stats.blocked, checked.time
         );
-        if let Some(failure) = &checked.failure {
+        if let Some(failure) = checked.failure() {
             println!("  {:?}: {}", failure.kind, failure.message);
             for frame in failure.stack.iter().take(8) {
                 println!("    {} {}:{}", frame.function, frame.location.file, frame.location.line);

@@ -51,7 +51,7 @@ fn executions_and_errors_are_as_expected() {
 
 /// What is wrong with a result.
 fn problem(checked: &Checked, expected: &Expected, expect: Option<dpor_engine::verdict::ErrorKind>) -> Option<String> {
-    let found = match (&checked.failure, checked.outcome) {
+    let found = match (checked.failure(), checked.outcome) {
         (None, outcome) => outcome.name().to_owned(),
         (Some(failure), _) => match failure.kind {
             FailureKind::Error(kind) => {
@@ -73,7 +73,7 @@ fn problem(checked: &Checked, expected: &Expected, expect: Option<dpor_engine::v
 
 /// What must not depend on the number of workers.
 fn summary(checked: &Checked) -> (Outcome, u64, u64, Option<String>) {
-    let failure = checked.failure.as_ref().map(|failure| format!("{failure:?}"));
+    let failure = checked.failure().map(|failure| format!("{failure:?}"));
     (checked.outcome, checked.stats.executions, checked.stats.blocked, failure)
 }
 

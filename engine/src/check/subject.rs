@@ -1,12 +1,12 @@
 //! A lowered test as a program to explore.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::explore::{Answer, Ending, Failure as Found, Program};
+use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering};
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, RunOptions, Site, Stop, Tracked, Vm, Woken};
+use crate::vm::{self, Action, Failure, FailureKind, Image, Note, Output, RunOptions, Site, Stop, Tracked, Vm, Woken};
 
 use super::locations::{Atomic, Locations};
 
@@ -18,25 +18,36 @@ pub struct Subject {
     locations: Locations,
     /// The memory whose accesses are tracked.
     tracked: Arc<Tracked>,
+    /// What the first execution printed. Until it has ended, nothing is shared out: it is the first for any number of
+    /// workers.
+    first_output: OnceLock<Output>,
 }
 
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Issue {
-    Failure(Arc<Failure>),
+    Failure(Arc<Wrong>),
     /// Memory turned out to be shared that was not tracked.
     Shared(Site),
+    /// The deadline has passed.
+    OutOfTime,
 }
 
-impl Issue {
-    /// The memory that turned out to be shared.
-    pub fn shared(&self) -> Option<Site> {
-        match self {
-            Issue::Shared(site) => Some(*site),
-            Issue::Failure(_) => None,
-        }
+/// What is wrong with an execution. The same mistakes are equal.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    pub failure: Failure,
+    /// What the execution printed.
+    pub output: Output,
+}
+
+impl PartialEq for Wrong {
+    fn eq(&self, other: &Wrong) -> bool {
+        self.failure.is_same_mistake(&other.failure)
     }
 }
+
+impl Eq for Wrong {}
 
 /// The state of a test that runs.
 #[derive(Clone)]
@@ -51,9 +62,19 @@ impl State {
     fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
         self.issue = Some(match self.vm.learned() {
             Some(site) => Issue::Shared(site),
-            None => Issue::Failure(Arc::from(failure)),
+            None if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => Issue::OutOfTime,
+            None => self.wrong(failure),
         });
         graph::Action::Fail
+    }
+
+    fn wrong(&self, failure: Box<Failure>) -> Issue {
+        Issue::Failure(Arc::new(Wrong { failure: *failure, output: self.vm.output().clone() }))
+    }
+
+    /// The machine.
+    pub fn vm(&self) -> &Vm {
+        &self.vm
     }
 }
 
@@ -65,7 +86,13 @@ impl Subject {
             options: Arc::new(options.clone()),
             locations: Locations::default(),
             tracked: Arc::new(tracked),
+            first_output: OnceLock::new(),
         }
+    }
+
+    /// What the first execution printed, if it passed.
+    pub fn first_output(&self) -> Option<&Output> {
+        self.first_output.get()
     }
 
     /// Runs a thread to its next visible action.
@@ -83,12 +110,15 @@ impl Subject {
                 Some(postponed) => postponed,
                 None => match vm.run_thread(id)? {
                     Stop::Action(action) => action,
-                    Stop::Exit(_) => return Err(vm.unsupported(id, "ending the process while it is explored")),
+                    Stop::Exit(0) => return Ok(graph::Action::Exit),
+                    Stop::Exit(code) => return Err(vm.exit_failure(id, code)),
                 },
             };
             vm.check_access(id)?;
             match action {
                 Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
+                // Nobody else sees what a thread does while it is alone.
+                action if vm.is_single_threaded() && is_local(vm, action) => vm.perform_and_answer(id)?,
                 // Who waits sees for itself that the word has changed.
                 Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
                 action => return self.translate(vm, id, action),
@@ -166,21 +196,6 @@ impl Subject {
         Ok(loc)
     }
 
-    /// The failure that the explorer found.
-    pub fn issue(&self, found: Found<Issue>) -> Issue {
-        let (kind, message) = match found {
-            Found::Program(issue) => return issue,
-            Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
-            Found::Nondeterminism(thread) => (
-                FailureKind::Unsupported,
-                format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),
-            ),
-        };
-        let thread = vm::ThreadId::MAIN;
-        let failure = Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() };
-        Issue::Failure(Arc::new(failure))
-    }
-
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
     /// though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
@@ -193,30 +208,21 @@ impl Subject {
     }
 
     /// All threads that are left wait for ever.
-    fn deadlock(&self, state: &State, graph: &Graph) -> Arc<Failure> {
-        let waiting: Vec<ThreadId> =
-            graph.threads().filter(|(_, thread)| !thread.is_finished()).map(|(id, _)| id).collect();
-        let mut failure = Failure {
-            kind: ErrorKind::Deadlock.into(),
-            message: "all threads wait for each other".to_owned(),
-            location: None,
-            stack: Vec::new(),
-            thread: vm::ThreadId::MAIN,
-            notes: Vec::new(),
+    fn deadlock(&self, state: &State, graph: &Graph) -> Box<Failure> {
+        let waiting: Vec<vm::ThreadId> =
+            graph.threads().filter(|(_, thread)| !thread.is_finished()).map(|(id, _)| vm_thread(id)).collect();
+        let first = waiting.first().copied().unwrap_or_default();
+        let message = match waiting.len() {
+            1 => format!("{} waits for ever", first.phrase()),
+            count => format!("{count} threads wait for ever"),
         };
-        for id in waiting {
-            let id = vm_thread(id);
-            let stack = state.vm.stack_trace(id);
-            let location = vm::innermost(&stack);
-            let doing = state.vm.pending(id).map_or("waiting", |action| action.describe());
-            if failure.location.is_none() {
-                failure.location = location.clone();
-                failure.thread = id;
-                failure.stack = stack;
-            }
-            failure.notes.push(Note { message: format!("{id} is {doing}"), location, thread: Some(id) });
-        }
-        Arc::new(failure)
+        let note = |id: vm::ThreadId| Note {
+            message: format!("{} waits here", id.phrase()),
+            location: vm::innermost(&state.vm.stack_trace(id)),
+            thread: Some(id),
+        };
+        let notes = waiting.iter().map(|id| note(*id)).collect();
+        Box::new(Failure { notes, ..*state.vm.failure(first, ErrorKind::Deadlock, message) })
     }
 }
 
@@ -235,8 +241,9 @@ impl Program for Subject {
                 State { vm, issue: None }
             }
             Err(failure) => {
-                let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Vm::empty(&self.image, &self.options), issue }
+                let mut state = State { vm: Vm::empty(&self.image, &self.options), issue: None };
+                state.fail(failure);
+                state
             }
         }
     }
@@ -283,8 +290,12 @@ impl Program for Subject {
     fn error(&self, state: &State, thread: ThreadId) -> Issue {
         match &state.issue {
             Some(issue) => issue.clone(),
-            None => self.issue(Found::Nondeterminism(thread)),
+            None => state.wrong(state.vm.unsupported(vm_thread(thread), "a failure without a reason")),
         }
+    }
+
+    fn is_final(&self, issue: &Issue) -> bool {
+        !matches!(issue, Issue::Failure(_))
     }
 
     fn share(&self, state: &mut State) {
@@ -292,17 +303,36 @@ impl Program for Subject {
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
-        match ending {
-            Ending::Complete if self.options.check_leaks => match state.vm.leaks() {
-                Some(failure) => Err(Issue::Failure(Arc::from(failure))),
-                None => Ok(()),
-            },
-            Ending::Complete => Ok(()),
+        let failure = match ending {
+            Ending::Complete if self.options.check_leaks && !exits(graph) => state.vm.leaks(),
+            Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
-                if !of_interest { Ok(()) } else { Err(Issue::Failure(self.deadlock(state, graph))) }
+                of_interest.then(|| self.deadlock(state, graph))
+            }
+        };
+        match failure {
+            Some(failure) => Err(state.wrong(failure)),
+            None => {
+                self.first_output.get_or_init(|| state.vm.output().clone());
+                Ok(())
             }
         }
+    }
+}
+
+/// Whether a thread has ended the program, with all that is left in memory.
+fn exits(graph: &Graph) -> bool {
+    graph.threads().any(|(_, thread)| thread.pending == graph::Action::Exit)
+}
+
+/// Whether an action of a thread that is alone concerns nobody else, and need not wait.
+fn is_local(vm: &Vm, action: Action) -> bool {
+    match action {
+        Action::Load { .. } | Action::Store { .. } | Action::Rmw { .. } | Action::Cas { .. } => true,
+        Action::Fence { .. } => true,
+        Action::Lock { address } => vm.peek(address, 4) == graph::UNLOCKED,
+        _ => false,
     }
 }
 

@@ -85,6 +85,13 @@ pub struct Replayed<P: Program> {
     pub failure: Option<Failure<P::Error>>,
 }
 
+impl<P: Program> Replayed<P> {
+    /// Whether a thread can take its pending action.
+    pub fn can_go_on(&self, program: &P, thread: ThreadId) -> bool {
+        is_enabled(program, &self.state, &self.graph, thread)
+    }
+}
+
 impl Schedule {
     /// The execution that a graph is.
     pub fn of(graph: &Graph) -> Schedule {

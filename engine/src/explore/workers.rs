@@ -281,9 +281,10 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     self.visitor.record(ending, &mut self.observer);
                 }
                 Step::Failed(failure) => {
-                    self.visitor.stats.executions += 1;
+                    let is_final = self.is_final(&failure);
+                    let stops = is_final || !self.shared.config.keep_going;
+                    self.visitor.stats.executions += u64::from(!is_final);
                     let path = self.visitor.path();
-                    let stops = self.stops_at(&failure);
                     if stops {
                         self.shared.report_error(&path);
                     }
@@ -304,9 +305,8 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         found.errors
     }
 
-    fn stops_at(&self, failure: &Failure<P::Error>) -> bool {
-        let is_final = |error| self.visitor.program.is_final(error);
-        !self.shared.config.keep_going || matches!(failure, Failure::Program(error) if is_final(error))
+    fn is_final(&self, failure: &Failure<P::Error>) -> bool {
+        matches!(failure, Failure::Program(error) if self.visitor.program.is_final(error))
     }
 
     /// What is to be done between two executions; says whether to stop.

@@ -11,8 +11,8 @@ use super::thread::ThreadId;
 type Checked<T> = Result<T, Box<Fault>>;
 
 impl Vm {
-    /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. Other actions have no
-    /// effect on memory and give [`Answer::Done`]. The action stays pending.
+    /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. A lock is taken, whoever
+    /// has it. Other actions have no effect on memory and give [`Answer::Done`]. The action stays pending.
     pub fn perform(&mut self, id: ThreadId) -> Result<Answer, Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(Answer::Done) };
         self.with_thread(id, |context, _| {
@@ -68,6 +68,10 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
                 write(space, address, width, new)?;
             }
             Ok(Answer::Cas { old, success })
+        }
+        Action::Lock { address } => {
+            write(space, address, AtomicWidth::W32, 1)?;
+            Ok(Answer::Done)
         }
         _ => Ok(Answer::Done),
     }

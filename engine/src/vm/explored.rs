@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use crate::verdict::ErrorKind;
+
 use super::action::{Action, Answer, Stop};
 use super::context::Context;
-use super::failure::{Failure, Fault};
+use super::failure::{Failure, FailureKind, Fault};
 use super::image::Image;
 use super::memory::{Heap, INIT, Site, Space, Tracked, Tracking};
 use super::thread::{Pending, Reply, ThreadId};
@@ -47,6 +49,11 @@ impl Vm {
         self.heap.learned.take()
     }
 
+    /// Whether the deadline has passed.
+    pub fn is_out_of_time(&self) -> bool {
+        self.options.is_over()
+    }
+
     /// Shares everything, so that copies are cheap until something is written.
     pub fn share(&mut self) {
         for thread in self.threads.iter_mut().flatten() {
@@ -58,7 +65,17 @@ impl Vm {
 
     /// The failure of a thread that needs something the checker does not have.
     pub fn unsupported(&self, id: ThreadId, reason: &str) -> Box<Failure> {
-        Failure::new(*Fault::unsupported(reason), &self.image.program, id, self.stack_trace(id))
+        self.failure(id, FailureKind::Unsupported, reason)
+    }
+
+    /// The failure of a thread that ends the program with an exit code other than 0.
+    pub fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
+        self.failure(id, ErrorKind::Abort, format!("the program exits with code {code}"))
+    }
+
+    /// The failure of a thread where it is.
+    pub fn failure(&self, id: ThreadId, kind: impl Into<FailureKind>, message: impl Into<String>) -> Box<Failure> {
+        Failure::new(*Fault::new(kind, message), &self.image.program, id, self.stack_trace(id))
     }
 
     /// Writes to memory what the pending atomic access of a thread writes, given what it reads.

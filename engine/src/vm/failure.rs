@@ -131,6 +131,25 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Whether both are the same mistake of the program: at the same place, for the same reason. What values it has, or
+    /// which way led there, makes no difference.
+    pub fn is_same_mistake(&self, other: &Failure) -> bool {
+        let places = |failure: &Failure| failure.notes.iter().map(|note| note.location.clone()).collect::<Vec<_>>();
+        self.kind == other.kind
+            && self.location == other.location
+            && places(self) == places(other)
+            && (self.location.is_some() || self.message == other.message)
+    }
+}
+
+/// What is said of a data race between `this` access and `that` one by another thread, and of where that one is.
+pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
+    let (article, other) = (if that.starts_with('a') { "an" } else { "a" }, other.phrase());
+    let message = format!("this {this} races with {article} {that} by {other}: neither happens before the other");
+    (message, format!("the {that} by {other} is here"))
+}
+
 /// The innermost place in the user's code, or the innermost at all.
 pub fn innermost(stack: &[StackFrame]) -> Option<Location> {
     let frame = stack.iter().find(|frame| frame.origin == Origin::User).or(stack.first())?;

@@ -23,6 +23,7 @@ mod image;
 mod interp;
 mod leak;
 mod memory;
+mod objects;
 mod prepare;
 mod schedule;
 mod slow;
@@ -36,11 +37,13 @@ mod world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Woken};
-pub use failure::{Failure, FailureKind, Note, StackFrame, innermost};
+pub use failure::{Failure, FailureKind, Note, StackFrame, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
+pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
@@ -68,11 +71,24 @@ pub struct RunOptions {
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
     pub check_leaks: bool,
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
 }
+
+impl RunOptions {
+    /// Whether the deadline has passed.
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// After so many steps the machine looks whether the deadline has passed: they take some milliseconds.
+const SLICE: u64 = 1 << 20;
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true }
+        let env = BTreeMap::new();
+        RunOptions { max_steps: 200_000_000, env, processors: 4, check_leaks: true, deadline: None }
     }
 }
 
@@ -122,6 +138,7 @@ impl Vm {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
+                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };
                 match result {
@@ -161,6 +178,11 @@ impl Vm {
         self.thread(id).ended()
     }
 
+    /// Whether there is no thread but the main one, and never was.
+    pub fn is_single_threaded(&self) -> bool {
+        self.threads.len() == 1
+    }
+
     /// All threads there ever were, in the order of creation.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<'_> {
         let existing = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_some());
@@ -194,8 +216,18 @@ fn reserve_window(thread: &mut Thread) {
     }
 }
 
+/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed.
 fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
     let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
     let mut space = Space::new(*id, stack, context.heap, context.threads, context.image);
-    interp::execute(registers, frames, &mut space, context.image, steps_left)
+    loop {
+        let slice = SLICE.min(*steps_left);
+        let mut left = slice;
+        let exit = interp::execute(registers, frames, &mut space, context.image, &mut left);
+        *steps_left -= slice - left;
+        match (&exit, frames.last_mut()) {
+            (Exit::OutOfSteps, Some(frame)) if *steps_left > 0 && !context.options.is_over() => frame.pc -= 1,
+            _ => return exit,
+        }
+    }
 }

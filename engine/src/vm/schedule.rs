@@ -10,7 +10,7 @@ use crate::program::{FuncId, Program};
 use crate::verdict::{ErrorKind, Outcome};
 
 use super::action::{Action, Answer, Stop, Timeout, Woken};
-use super::failure::{Failure, FailureKind, Note};
+use super::failure::{Failure, Note};
 use super::image::Image;
 use super::thread::ThreadId;
 use super::world::Output;
@@ -139,7 +139,7 @@ impl Schedule {
             None => match self.vm.run_thread(id)? {
                 Stop::Action(action) => action,
                 Stop::Exit(0) => return Ok(Some(End::Early)),
-                Stop::Exit(code) => return Err(self.exit_failure(id, code)),
+                Stop::Exit(code) => return Err(self.vm.exit_failure(id, code)),
             },
         };
         self.slice += 1;
@@ -152,10 +152,7 @@ impl Schedule {
     fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Box<Failure>> {
         let answer = match action {
             Action::Lock { address } => match self.vm.futex_word(id, address)? {
-                0 => {
-                    self.vm.record(id, Answer::Done)?;
-                    Answer::Done
-                }
+                0 => return self.vm.perform_and_answer(id).map(|()| None),
                 _ => {
                     self.states[id.index()] = State::Locking(address);
                     return Ok(None);
@@ -267,28 +264,18 @@ impl Schedule {
         let notes = blocked.iter().map(|id| self.waiting_note(*id)).collect();
         let first = blocked.first().copied().unwrap_or_default();
         let message = match blocked.len() {
-            1 => format!("deadlock: the {first} waits for ever"),
-            count => format!("deadlock: {count} threads wait for ever"),
+            1 => format!("{} waits for ever", first.phrase()),
+            count => format!("{count} threads wait for ever"),
         };
-        self.failure(ErrorKind::Deadlock, message, first, notes)
-    }
-
-    fn failure(&self, kind: ErrorKind, message: String, thread: ThreadId, notes: Vec<Note>) -> Box<Failure> {
-        let stack = self.vm.stack_trace(thread);
-        let location = super::failure::innermost(&stack);
-        Box::new(Failure { kind: FailureKind::Error(kind), message, location, stack, thread, notes })
+        Box::new(Failure { notes, ..*self.vm.failure(first, ErrorKind::Deadlock, message) })
     }
 
     fn waiting_note(&self, id: ThreadId) -> Note {
         let message = match self.states[id.index()] {
-            State::Joining(other) => format!("the {id} waits here for the end of the {other}"),
-            _ => format!("the {id} waits here to be woken"),
+            State::Joining(other) => format!("{} waits here for the end of {}", id.phrase(), other.phrase()),
+            _ => format!("{} waits here to be woken", id.phrase()),
         };
         let location = super::failure::innermost(&self.vm.stack_trace(id));
         Note { message, location, thread: Some(id) }
-    }
-
-    fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
-        self.failure(ErrorKind::Abort, format!("the program exits with code {code}"), id, Vec::new())
     }
 }

@@ -22,6 +22,11 @@ impl ThreadId {
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
+
+    /// As a part of a sentence.
+    pub fn phrase(self) -> String {
+        if self == ThreadId::MAIN { format!("the {self}") } else { self.to_string() }
+    }
 }
 
 impl fmt::Display for ThreadId {

@@ -22,6 +22,6 @@ pub(in crate::vm) use explain::Access;
 pub(in crate::vm) use heap::{AllocError, Found, Heap};
 pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
-pub(in crate::vm) use stack::Stack;
+pub(in crate::vm) use stack::{MemFrame, Stack};
 pub(in crate::vm) use track::Tracking;
 pub use track::{Site, Tracked};

@@ -7,13 +7,15 @@
 //! In tracked memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
 //! ([`Heap::refresh`]), a plain write tells it ([`Heap::plain_stores`]).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::program::address::{FRAME_BITS, STACK_BIT};
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
-use crate::vm::failure::Fault;
+use crate::vm::failure::{Fault, race_texts};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind};
@@ -34,10 +36,10 @@ pub enum Site {
 }
 
 /// The memory that is tracked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tracked {
-    pub places: HashSet<PlaceId>,
-    pub functions: HashSet<FuncId>,
+    pub places: BTreeSet<PlaceId>,
+    pub functions: BTreeSet<FuncId>,
 }
 
 impl Tracked {
@@ -268,6 +270,6 @@ fn race(touch: Touch, other: Record) -> Box<Fault> {
     };
     let this = name(touch.access == Access::Write, touch.atomic);
     let that = name(other.write, other.atomic);
-    let message = format!("data race: this {this} and a {that} by {} are not ordered", other.thread);
-    Fault::new(ErrorKind::DataRace, message).note(format!("the {that} is here"), Some(other.place), Some(other.thread))
+    let (message, note) = race_texts(this, that, other.thread);
+    Fault::new(ErrorKind::DataRace, message).note(note, Some(other.place), Some(other.thread))
 }

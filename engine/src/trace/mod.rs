@@ -1,0 +1,157 @@
+//! What to tell: a counterexample as data.
+//!
+//! A [`Trace`] is an execution in the words of the source: what each thread did, where, with which value, and where a
+//! value that it read came from. It is made by running the execution once more ([`record`]), so that exploring pays
+//! nothing for it. Steps are numbered from 1, in an order in which they can happen.
+
+mod explain;
+mod record;
+
+pub use record::ReplayError;
+pub(crate) use record::{Recorded, record};
+
+use serde::{Deserialize, Serialize};
+
+use crate::graph::{MemOrder, Value};
+use crate::program::RmwOp;
+use crate::verdict::Location;
+use crate::vm::Variable;
+
+/// An execution, up to an error or to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The threads, by number.
+    pub threads: Vec<Thread>,
+    /// The visible actions of all threads, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A thread of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its number; that of the main thread is 0.
+    pub number: u16,
+    /// The step that spawned it.
+    pub spawned_by: Option<u32>,
+    /// How far it came.
+    pub end: End,
+    /// Where it was then; none for a thread that has ended.
+    pub place: Option<Place>,
+}
+
+/// How far a thread came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// To its end.
+    Ended,
+    /// It ended the program.
+    Exited,
+    /// To the error.
+    Failed,
+    /// It waits for ever.
+    Waits(Wait),
+    /// It could have gone on.
+    Stopped,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// A mutex that this thread has locked; in this step, unless there was no other thread yet.
+    Lock { holder: u16, since: Option<u32> },
+    /// The end of a thread.
+    Join { thread: u16 },
+    /// That another thread wakes it.
+    Wake,
+    /// Nothing: an assumption did not hold.
+    Assumption,
+}
+
+/// A visible action that took place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 1.
+    pub number: u32,
+    /// The number of the thread.
+    pub thread: u16,
+    pub deed: Deed,
+    pub place: Option<Place>,
+    /// What is accessed.
+    pub variable: Option<Variable>,
+    pub ordering: Option<MemOrder>,
+    pub read: Option<Read>,
+    /// The value written.
+    pub written: Option<Value>,
+}
+
+/// What is done in a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    Load,
+    Store,
+    Rmw(RmwOp),
+    Cas {
+        expected: Value,
+        new: Value,
+        weak: bool,
+    },
+    /// A read that is not atomic, of an atomic.
+    PlainRead,
+    /// A write that is not atomic, to an atomic.
+    PlainWrite,
+    Fence,
+    Spawn {
+        thread: u16,
+    },
+    Join {
+        thread: u16,
+    },
+    Lock,
+    /// An attempt to lock.
+    TryLock,
+    Unlock,
+    /// A look at a word, to sleep unless it has changed.
+    Wait {
+        expected: Value,
+    },
+    /// One of `0..n`.
+    Choose {
+        n: Value,
+        value: Value,
+    },
+}
+
+/// What a step read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read {
+    pub value: Value,
+    /// The step that wrote the value; none for the initial one.
+    pub from: Option<u32>,
+}
+
+/// Where something is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The innermost place in the user's code; where there is none, in a dependency; else in the standard library.
+    pub location: Location,
+    /// The function there.
+    pub function: String,
+    /// The function of a library that it was done through.
+    pub via: Option<String>,
+}
+
+impl Trace {
+    /// The step of that number.
+    pub fn step(&self, number: u32) -> Option<&Step> {
+        let index = self.steps.binary_search_by_key(&number, |step| step.number).ok()?;
+        self.steps.get(index)
+    }
+
+    /// The steps of a thread.
+    pub fn steps_of(&self, thread: u16) -> impl DoubleEndedIterator<Item = &Step> {
+        self.steps.iter().filter(move |step| step.thread == thread)
+    }
+}
