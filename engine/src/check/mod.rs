@@ -9,6 +9,7 @@
 //! a [`Recording`] has all that is needed for that besides the program.
 
 mod locations;
+mod output;
 mod subject;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Tracked};
 
+use output::FirstOutput;
 pub use subject::{Issue, State, Subject, Wrong};
 
 /// What a check found out.
@@ -34,7 +36,7 @@ pub struct Checked {
     pub failures: Vec<Counterexample>,
     /// Why not everything was explored, where that is not because of a failure.
     pub limit: Option<Limit>,
-    /// What the first execution printed that fails, or that there is.
+    /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
     pub output: Output,
     pub stats: Stats,
     pub time: Duration,
@@ -81,7 +83,7 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
     let mut tracked = Tracked::default();
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone());
-        let report = explore::explore(&subject, &limited(config, deadline));
+        let (report, outputs) = explore::explore_with(&subject, &limited(config, deadline), None, FirstOutput::default);
         let shared = report.errors.iter().find_map(|found| match &found.failure {
             explore::Failure::Program(Issue::Shared(site)) => Some(*site),
             _ => None,
@@ -92,7 +94,7 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
                 let limit = (!report.complete).then(|| reached(config, &report.stats));
                 let again = |recording: &Recording| replay(image, entry, options, recording);
                 let found = Findings::new(report.errors, limit, &tracked, again);
-                return found.conclude(subject.first_output(), report.stats, start.elapsed());
+                return found.conclude(output::first(outputs), report.stats, start.elapsed());
             }
         }
     }
@@ -168,8 +170,8 @@ impl Findings {
         }
     }
 
-    fn conclude(self, first_output: Option<&Output>, stats: Stats, time: Duration) -> Checked {
-        let output = self.failures.first().map(|found| &found.output).or(first_output).cloned().unwrap_or_default();
+    fn conclude(self, first_output: Output, stats: Stats, time: Duration) -> Checked {
+        let output = self.failures.first().map_or(first_output, |found| found.output.clone());
         let Findings { failures, limit } = self;
         Checked { outcome: outcome(&failures, limit), failures, limit, output, stats, time }
     }

@@ -1,6 +1,6 @@
 //! A lowered test as a program to explore.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
@@ -18,9 +18,6 @@ pub struct Subject {
     locations: Locations,
     /// The memory whose accesses are tracked.
     tracked: Arc<Tracked>,
-    /// What the first execution printed. Until it has ended, nothing is shared out: it is the first for any number of
-    /// workers.
-    first_output: OnceLock<Output>,
 }
 
 /// What ends an exploration.
@@ -86,13 +83,7 @@ impl Subject {
             options: Arc::new(options.clone()),
             locations: Locations::default(),
             tracked: Arc::new(tracked),
-            first_output: OnceLock::new(),
         }
-    }
-
-    /// What the first execution printed, if it passed.
-    pub fn first_output(&self) -> Option<&Output> {
-        self.first_output.get()
     }
 
     /// Runs a thread to its next visible action.
@@ -313,10 +304,7 @@ impl Program for Subject {
         };
         match failure {
             Some(failure) => Err(state.wrong(failure)),
-            None => {
-                self.first_output.get_or_init(|| state.vm.output().clone());
-                Ok(())
-            }
+            None => Ok(()),
         }
     }
 }

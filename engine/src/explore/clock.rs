@@ -7,7 +7,7 @@ const CLOSE: Duration = Duration::from_millis(1);
 /// Looks that are further apart than this are too far apart.
 const FAR: Duration = Duration::from_millis(10);
 /// No more events than this go without a look.
-const MAX_INTERVAL: u32 = 1 << 16;
+const MAX_INTERVAL: u32 = 1 << 10;
 
 /// Says when the time is over.
 #[derive(Debug)]

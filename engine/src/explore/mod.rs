@@ -109,6 +109,12 @@ pub struct Report<E> {
 /// With several workers each has its own observer. After an error, observers may have seen executions that the report
 /// does not count.
 pub trait Observer<P: Program>: Send {
+    /// The worker begins to explore a part of the tree. Parts are intervals of the depth-first order, in the order of
+    /// where they begin.
+    fn begin(&mut self, path: &Path) {
+        let _ = path;
+    }
+
     /// An execution in which no thread can go on.
     fn full(&mut self, graph: &Graph, state: &P::State, ending: Ending);
 }

@@ -263,6 +263,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     /// Explores an item, and returns its distinct errors.
     fn explore(&mut self, item: Item<P::State>) -> Vec<Found<P::Error>> {
         let mut found = Outcome { stats: Stats::default(), errors: Vec::new() };
+        self.observer.begin(&item.path);
         let mut step = self.visitor.begin(item);
         loop {
             if self.clock.is_over() {

@@ -25,8 +25,8 @@ pub enum Object {
     Static { name: String },
     /// A local variable of a function that is active in a thread; the name is empty for a temporary.
     Local { name: String, function: String, thread: u16 },
-    /// A block on the heap, and where it was allocated.
-    Heap { size: u64, allocated: Option<Location> },
+    /// A block on the heap: where it begins, and where it was allocated.
+    Heap { address: u64, size: u64, allocated: Option<Location> },
     /// Anything else: the object begins at this address.
     Other { address: u64 },
 }
@@ -58,7 +58,7 @@ impl Vm {
     fn object(&self, alloc: &Alloc) -> Object {
         match alloc.kind {
             AllocKind::Rust | AllocKind::C => {
-                Object::Heap { size: alloc.size, allocated: self.known_location(alloc.place) }
+                Object::Heap { address: alloc.base, size: alloc.size, allocated: self.known_location(alloc.place) }
             }
             AllocKind::Static | AllocKind::Constant => match self.static_name(alloc.base) {
                 Some(name) => Object::Static { name },

@@ -86,8 +86,8 @@ fn check_layout(size: u64, align: u64) -> Checked<()> {
 /// Allocates; null where there is no memory of that size.
 fn allocate(context: &mut Context, size: u64, align: u64, kind: AllocKind, zeroed: bool) -> Checked<u64> {
     let Some(address) = context.alloc(size, align, kind)? else { return Ok(0) };
-    if zeroed && let Some(block) = context.heap.recent_mut(address) {
-        block.set_initialized();
+    if zeroed && let Some(index) = context.heap.own(address, &context.image.globals) {
+        context.heap.owned_mut(index).set_initialized();
     }
     Ok(address)
 }

@@ -1,0 +1,347 @@
+//! A failing execution for people: thread by thread, what each did where, with numbers that say in which order.
+//!
+//! ```text
+//! trace: the steps of each thread, numbered in an order in which they can happen
+//! main thread
+//!     1  src/lib.rs:30:18  spawn thread 1
+//!     4  src/lib.rs:35:8   load ready = true (Acquire) ← #3
+//!        src/lib.rs:36:28  the error
+//! thread 1, spawned by #1
+//!     2  …
+//! ```
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use dpor_engine::graph::{MemOrder, Value};
+use dpor_engine::program::RmwOp;
+use dpor_engine::trace::{Deed, End, Place, Read, Step, Thread, Trace, Wait};
+use dpor_engine::vm::{Object, ThreadId, Variable};
+
+use super::names;
+use crate::style::Style;
+
+/// Reports are made for terminals of this width.
+const COLUMNS: usize = 100;
+/// A place that is longer loses its beginning.
+const MAX_PLACE: usize = 44;
+/// Of a thread with more steps than this, the last are shown.
+const MAX_STEPS: usize = 40;
+
+/// The whole trace, as lines.
+pub fn render(trace: &Trace, style: Style) -> String {
+    let blocks = Blocks::of(trace);
+    let mut text =
+        format!("{}: the steps of each thread, numbered in an order in which they can happen\n", style.bold("trace"));
+    for thread in &trace.threads {
+        render_thread(thread, trace, &blocks, style, &mut text);
+    }
+    for line in blocks.legend() {
+        writeln!(text, "{line}").expect("strings take all");
+    }
+    text
+}
+
+fn render_thread(thread: &Thread, trace: &Trace, blocks: &Blocks, style: Style, text: &mut String) {
+    let spawned = thread.spawned_by.map(|step| format!(", spawned by #{step}")).unwrap_or_default();
+    writeln!(text, "{}{spawned}", style.bold(ThreadId(thread.number))).expect("strings take all");
+    let steps: Vec<&Step> = trace.steps_of(thread.number).collect();
+    let left_out = steps.len().saturating_sub(MAX_STEPS);
+    let shown = &steps[left_out..];
+    let end = ending(thread);
+    let places = shown.iter().map(|step| step.place.as_ref()).chain([thread.place.as_ref()]);
+    let width = places.map(|place| shown_place(place).chars().count()).max().unwrap_or(0);
+    if left_out > 0 {
+        writeln!(text, "{:>7}  ({left_out} earlier steps are not shown)", "…").expect("strings take all");
+    }
+    for step in shown {
+        let number = format!("#{}", step.number);
+        let what = describe(step, blocks);
+        let line = Line { number: &number, place: shown_place(step.place.as_ref()), width, what: &what };
+        text.push_str(&line.render(style));
+    }
+    if let Some((what, is_error)) = end {
+        let what = if is_error { style.error(what) } else { what };
+        let line = Line { number: "", place: shown_place(thread.place.as_ref()), width, what: &what };
+        text.push_str(&line.render(style));
+    }
+}
+
+struct Line<'a> {
+    number: &'a str,
+    place: String,
+    width: usize,
+    what: &'a str,
+}
+
+impl Line<'_> {
+    fn render(&self, style: Style) -> String {
+        let Line { number, place, width, what } = self;
+        format!("{}  {place:<width$}  {what}\n", style.frame(format_args!("{number:>7}")))
+    }
+}
+
+/// What is said of a thread after its last step, and whether that is the error.
+fn ending(thread: &Thread) -> Option<(String, bool)> {
+    let name = |thread: u16| ThreadId(thread).phrase();
+    let text = match &thread.end {
+        End::Ended | End::Stopped => return None,
+        End::Exited => "ends the program".to_owned(),
+        End::Failed => return Some(("the error".to_owned(), true)),
+        End::Waits(Wait::Assumption) => "an assumption does not hold".to_owned(),
+        End::Waits(Wait::Wake) => "waits to be woken".to_owned(),
+        End::Waits(Wait::Join { thread }) => format!("waits for the end of {}", name(*thread)),
+        End::Waits(Wait::Lock { holder, since }) => {
+            let since = since.map(|step| format!(" in #{step}")).unwrap_or_default();
+            format!("waits for the mutex that {} has locked{since}", name(*holder))
+        }
+    };
+    Some((text, false))
+}
+
+/// `src/lib.rs:12:5`, without its beginning where it is long.
+fn shown_place(place: Option<&Place>) -> String {
+    let Some(place) = place else { return String::new() };
+    let at = &place.location;
+    let whole = format!("{}:{}:{}", names::short_file(&at.file), at.line, at.column);
+    let len = whole.chars().count();
+    match len > MAX_PLACE {
+        true => format!("…{}", whole.chars().skip(len + 1 - MAX_PLACE).collect::<String>()),
+        false => whole,
+    }
+}
+
+/// What a step does.
+fn describe(step: &Step, blocks: &Blocks) -> String {
+    let variable = step.variable.as_ref().map(|variable| blocks.name(variable)).unwrap_or_default();
+    let written = step.written.map(value).unwrap_or_default();
+    let read = step.read.map(|read| value(read.value)).unwrap_or_default();
+    let order = step.ordering.map(|order| format!(" ({})", ordering(order))).unwrap_or_default();
+    let from = step.read.map(source).unwrap_or_default();
+    let text = match &step.deed {
+        Deed::Load => format!("load {variable} = {read}{order}{from}"),
+        Deed::Store => format!("store {variable} := {written}{order}"),
+        Deed::Rmw(op) => format!("{} {variable} = {read} := {written}{order}{from}", rmw(*op)),
+        Deed::Cas { expected, weak, .. } => {
+            let name = if *weak { "compare_exchange_weak" } else { "compare_exchange" };
+            match (step.written.is_some(), step.read.map(|read| read.value) == Some(*expected)) {
+                (true, _) => format!("{name} {variable} = {read} := {written}{order}{from}"),
+                (false, true) => format!("{name} {variable} = {read}, fails spuriously{order}{from}"),
+                (false, false) => format!("{name} {variable} = {read}, not {}{order}{from}", value(*expected)),
+            }
+        }
+        Deed::PlainRead => format!("read {variable} = {read} (not atomic){from}"),
+        Deed::PlainWrite => format!("write {variable} := {written} (not atomic)"),
+        Deed::Fence => format!("fence{order}"),
+        Deed::Spawn { thread } => format!("spawn {}", ThreadId(*thread)),
+        Deed::Join { thread } => format!("join {}", ThreadId(*thread)),
+        Deed::Lock => format!("lock {variable}{from}"),
+        Deed::TryLock if step.written.is_some() => format!("try_lock {variable}{from}"),
+        Deed::TryLock => format!("try_lock {variable}, which is locked{from}"),
+        Deed::Unlock => format!("unlock {variable}"),
+        Deed::Wait { expected } if step.read.map(|read| read.value) == Some(*expected) => {
+            format!("sleep while {variable} = {read}{from}")
+        }
+        Deed::Wait { expected } => format!("no sleep: {variable} = {read}, not {}{from}", value(*expected)),
+        Deed::Choose { n, value } => format!("choose {value} of 0..{n}"),
+    };
+    with_library(text, step)
+}
+
+/// Adds the function of a library that something was done in, if that says more than the step does.
+fn with_library(text: String, step: &Step) -> String {
+    let access = matches!(
+        step.deed,
+        Deed::Load
+            | Deed::Store
+            | Deed::Rmw(_)
+            | Deed::Cas { .. }
+            | Deed::PlainRead
+            | Deed::PlainWrite
+            | Deed::Fence
+            | Deed::Wait { .. }
+    );
+    let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !via.contains("sync::atomic::"));
+    match via {
+        Some(via) if access => {
+            let longer = format!("{text} in {}", names::short_function(via));
+            let place = shown_place(step.place.as_ref()).chars().count();
+            if longer.chars().count() + place + 11 > COLUMNS { text } else { longer }
+        }
+        _ => text,
+    }
+}
+
+fn source(read: Read) -> String {
+    read.from.map_or_else(|| " ← init".to_owned(), |step| format!(" ← #{step}"))
+}
+
+fn ordering(order: MemOrder) -> &'static str {
+    match order {
+        MemOrder::NotAtomic => "not atomic",
+        MemOrder::Relaxed => "Relaxed",
+        MemOrder::Acquire => "Acquire",
+        MemOrder::Release => "Release",
+        MemOrder::AcqRel => "AcqRel",
+        MemOrder::SeqCst => "SeqCst",
+    }
+}
+
+fn rmw(op: RmwOp) -> &'static str {
+    match op {
+        RmwOp::Xchg => "swap",
+        RmwOp::Add => "fetch_add",
+        RmwOp::Sub => "fetch_sub",
+        RmwOp::And => "fetch_and",
+        RmwOp::Nand => "fetch_nand",
+        RmwOp::Or => "fetch_or",
+        RmwOp::Xor => "fetch_xor",
+        RmwOp::Max | RmwOp::UMax => "fetch_max",
+        RmwOp::Min | RmwOp::UMin => "fetch_min",
+    }
+}
+
+/// Small numbers as they are, others as what they may be: addresses and bits.
+fn value(value: Value) -> String {
+    if value < 1 << 16 { value.to_string() } else { format!("{value:#x}") }
+}
+
+/// The blocks on the heap that a trace has accesses to, numbered as they come.
+struct Blocks {
+    numbers: HashMap<u64, usize>,
+    described: Vec<String>,
+}
+
+impl Blocks {
+    fn of(trace: &Trace) -> Blocks {
+        let mut blocks = Blocks { numbers: HashMap::new(), described: Vec::new() };
+        for variable in trace.steps.iter().filter_map(|step| step.variable.as_ref()) {
+            if let Object::Heap { address, size, allocated } = &variable.object
+                && !blocks.numbers.contains_key(address)
+            {
+                blocks.numbers.insert(*address, blocks.numbers.len() + 1);
+                let at = allocated.as_ref().map(|at| format!(", allocated at {}:{}:{}", at.file, at.line, at.column));
+                blocks.described.push(format!("{size} bytes on the heap{}", at.unwrap_or_default()));
+            }
+        }
+        blocks
+    }
+
+    /// What a variable is called.
+    fn name(&self, variable: &Variable) -> String {
+        let object = match &variable.object {
+            Object::Static { name } => names::last_segment(name).to_owned(),
+            Object::Local { name, .. } if name.is_empty() => "temporary".to_owned(),
+            Object::Local { name, .. } => name.clone(),
+            Object::Heap { address, .. } => format!("block{}", self.numbers.get(address).copied().unwrap_or(0)),
+            Object::Other { address } => format!("{address:#x}"),
+        };
+        if variable.offset == 0 { object } else { format!("{object}+{}", variable.offset) }
+    }
+
+    fn legend(&self) -> impl Iterator<Item = String> {
+        self.described.iter().zip(1..).map(|(described, number)| format!("block{number}: {described}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dpor_engine::verdict::Location;
+
+    use super::*;
+
+    fn place(line: u32, via: Option<&str>) -> Option<Place> {
+        let location = Location { file: "src/lib.rs".into(), line, column: 5 };
+        Some(Place { location, function: "tests::a".into(), via: via.map(str::to_owned) })
+    }
+
+    fn step(number: u32, thread: u16, deed: Deed) -> Step {
+        let place = place(10 * number, None);
+        Step { number, thread, deed, place, variable: None, ordering: None, read: None, written: None }
+    }
+
+    fn variable(object: Object, offset: u64) -> Option<Variable> {
+        Some(Variable { object, offset })
+    }
+
+    fn local() -> Object {
+        Object::Local { name: "ready".into(), function: "f".into(), thread: 0 }
+    }
+
+    #[test]
+    fn each_thread_has_its_steps() {
+        let heap = Object::Heap { address: 0x1000, size: 24, allocated: place(3, None).map(|place| place.location) };
+        let trace = Trace {
+            threads: vec![
+                Thread { number: 0, spawned_by: None, end: End::Failed, place: place(41, None) },
+                Thread { number: 1, spawned_by: Some(1), end: End::Ended, place: None },
+            ],
+            steps: vec![
+                step(1, 0, Deed::Spawn { thread: 1 }),
+                Step {
+                    variable: variable(heap, 16),
+                    written: Some(1),
+                    ordering: Some(MemOrder::Release),
+                    ..step(2, 1, Deed::Store)
+                },
+                Step {
+                    variable: variable(local(), 0),
+                    read: Some(Read { value: 0x12345, from: Some(2) }),
+                    ordering: Some(MemOrder::Acquire),
+                    ..step(3, 0, Deed::Load)
+                },
+            ],
+        };
+        let expected = "\
+trace: the steps of each thread, numbered in an order in which they can happen
+main thread
+     #1  src/lib.rs:10:5  spawn thread 1
+     #3  src/lib.rs:30:5  load ready = 0x12345 (Acquire) ← #2
+         src/lib.rs:41:5  the error
+thread 1, spawned by #1
+     #2  src/lib.rs:20:5  store block1+16 := 1 (Release)
+block1: 24 bytes on the heap, allocated at src/lib.rs:3:5
+";
+        assert_eq!(render(&trace, Style::plain()), expected);
+    }
+
+    #[test]
+    fn an_update_says_what_it_read_and_wrote() {
+        let blocks = Blocks::of(&Trace::default());
+        let cas = |read, written| Step {
+            variable: variable(Object::Static { name: "a::TOP".into() }, 0),
+            read: Some(Read { value: read, from: None }),
+            written,
+            ordering: Some(MemOrder::Relaxed),
+            ..step(1, 0, Deed::Cas { expected: 0, new: 7, weak: true })
+        };
+        let describe = |step| describe(&step, &blocks);
+        assert_eq!(describe(cas(0, Some(7))), "compare_exchange_weak TOP = 0 := 7 (Relaxed) ← init");
+        assert_eq!(describe(cas(3, None)), "compare_exchange_weak TOP = 3, not 0 (Relaxed) ← init");
+        assert_eq!(describe(cas(0, None)), "compare_exchange_weak TOP = 0, fails spuriously (Relaxed) ← init");
+    }
+
+    #[test]
+    fn the_function_of_a_library_is_named_where_there_is_room() {
+        let blocks = Blocks::of(&Trace::default());
+        let fence = |via: &str, line| Step { place: place(line, Some(via)), ..step(1, 0, Deed::Fence) };
+        let drop = "<std::sync::Arc<u8> as std::ops::Drop>::drop";
+        assert_eq!(describe(&fence(drop, 1), &blocks), "fence in Arc::drop");
+        assert_eq!(describe(&fence("std::sync::atomic::fence", 1), &blocks), "fence");
+        assert_eq!(describe(&fence(&"x".repeat(80), 1), &blocks), "fence");
+    }
+
+    #[test]
+    fn long_traces_and_places_are_cut() {
+        let steps = (1..=50).map(|number| step(number, 0, Deed::Fence)).collect();
+        let threads = vec![Thread { number: 0, spawned_by: None, end: End::Ended, place: None }];
+        let text = render(&Trace { threads, steps }, Style::plain());
+        assert!(text.contains("      …  (10 earlier steps are not shown)\n    #11  src"), "{text}");
+        assert_eq!(text.lines().count(), 43);
+        let mut far = place(1, None).unwrap();
+        far.location.file = format!("{}/src/lib.rs", "directory/".repeat(9));
+        let shown = shown_place(Some(&far));
+        assert!(shown.starts_with('…') && shown.ends_with("/src/lib.rs:1:5"), "{shown}");
+        assert_eq!(shown.chars().count(), MAX_PLACE);
+    }
+}
