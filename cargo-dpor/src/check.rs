@@ -91,7 +91,7 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
         }
         Limit::Time => {
             let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
-            (format!("there are more executions than can be explored in {seconds} s"), "--timeout")
+            (format!("not all executions could be explored in {seconds} s"), "--timeout")
         }
     };
     Finding::new(FindingKind::Limit, message, None).note(format!("`{option}` sets another limit"))
@@ -160,8 +160,8 @@ fn with_thread(message: String, thread: Option<String>) -> String {
 
 fn with_source_names(mut trace: Trace, test: &Test) -> Trace {
     let rename = |place: &mut Option<Place>| {
-        if let Some(place) = place {
-            place.function = with_user_names(&place.function, test);
+        if let Some(function) = place.as_mut().and_then(|place| place.function.as_mut()) {
+            *function = with_user_names(function, test);
         }
     };
     trace.threads.iter_mut().for_each(|thread| rename(&mut thread.place));
@@ -227,6 +227,6 @@ mod tests {
         let by = || Some("thread 1".to_owned());
         assert_eq!(with_thread("freed here".into(), by()), "freed here by thread 1");
         assert_eq!(with_thread("freed here".into(), None), "freed here");
-        assert_eq!(with_thread("the write by thread 1 is here".into(), by()), "the write by thread 1 is here");
+        assert_eq!(with_thread("thread 1 waits here".into(), by()), "thread 1 waits here");
     }
 }

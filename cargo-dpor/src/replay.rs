@@ -157,8 +157,7 @@ impl Recorder {
 
 /// `cargo dpor replay`
 pub fn replay(args: &ReplayArgs) -> Result<u8> {
-    let path = absolute(&args.file).with_context(|| format!("{} is not a path", args.file.display()))?;
-    let mut replay = read(&path)?;
+    let mut replay = read(&args.file)?;
     replay.cargo.quiet = args.quiet;
     replay.cargo.verbose = 0;
     enter(&mut replay, args)?;
@@ -176,6 +175,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         binary,
         test,
         settings: replay.settings.clone(),
+        several_models: false,
         output: Default::default(),
         verdict: judge(vec![finding], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
@@ -194,17 +194,17 @@ fn read(path: &Path) -> Result<Replay> {
     let format = json["dpor_replay"].as_u64();
     ensure!(
         format.is_some(),
-        "{} is no execution that `cargo dpor test` has recorded: those are in target/dpor/replay",
+        "{} is no execution that `cargo dpor test` has recorded\n\nThose are in target/dpor/replay",
         path.display()
     );
     ensure!(
         format == Some(u64::from(FORMAT)),
-        "{} was recorded by cargo-dpor {}, and this is {}: check the test again",
+        "{} was recorded by cargo-dpor {}, and this is {}\n\nCheck the test again",
         path.display(),
         json["version"].as_str().unwrap_or("of another version"),
         env!("CARGO_PKG_VERSION")
     );
-    serde_json::from_value(json).with_context(|| format!("{} is damaged: check the test again", path.display()))
+    serde_json::from_value(json).with_context(|| format!("{} is damaged, check the test again", path.display()))
 }
 
 /// Goes to where the program was built.

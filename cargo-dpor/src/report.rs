@@ -27,6 +27,8 @@ pub struct TestResult<'a> {
     pub binary: &'a Binary,
     pub test: &'a Test,
     pub settings: Settings,
+    /// Whether the test is checked under other models too.
+    pub several_models: bool,
     pub verdict: Verdict,
     /// What the first execution printed.
     pub output: Output,
@@ -170,6 +172,7 @@ pub mod fixture {
             binary,
             test,
             settings: Settings::resolve(&parse("cargo-dpor test").explore, config).unwrap().swap_remove(0),
+            several_models: false,
             verdict: Verdict { outcome, findings },
             output: output(),
             stats: Stats { executions: 3, ..Stats::default() },

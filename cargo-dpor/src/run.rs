@@ -28,8 +28,10 @@ pub fn run(selection: &Selection, args: &TestArgs, recorder: &Recorder, report: 
             continue;
         }
         for selected in &target.tests {
-            for settings in settings(selected, args)? {
-                let result = run_test(target.binary, selected, settings, recorder)?;
+            let settings = settings(selected, args)?;
+            let several_models = settings.len() > 1;
+            for settings in settings {
+                let result = run_test(target.binary, selected, settings, several_models, recorder)?;
                 summary.count(result.verdict.outcome);
                 report.test(&result)?;
             }
@@ -51,6 +53,7 @@ fn run_test<'a>(
     binary: &'a Binary,
     selected: &SelectedTest<'a>,
     settings: Settings,
+    several_models: bool,
     recorder: &Recorder,
 ) -> Result<TestResult<'a>> {
     let test = selected.test;
@@ -58,6 +61,7 @@ fn run_test<'a>(
         binary,
         test,
         settings,
+        several_models,
         verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
         output: Output::default(),
         stats: Stats::default(),

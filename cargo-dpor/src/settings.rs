@@ -23,10 +23,15 @@ pub struct Settings {
     pub buffer_bound: Option<u32>,
     pub equivalence: String,
     pub spurious: bool,
-    pub max_executions: Option<u64>,
     pub max_steps: u64,
+    // What follows says how much is explored, and does not matter to one execution.
+    #[serde(skip)]
+    pub max_executions: Option<u64>,
+    #[serde(skip)]
     pub timeout: Option<Duration>,
+    #[serde(skip)]
     pub keep_going: bool,
+    #[serde(skip)]
     pub workers: usize,
 }
 

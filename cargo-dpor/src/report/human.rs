@@ -15,7 +15,6 @@ use super::trace;
 use super::{Details, Report, Summary, TestResult};
 use crate::finding::{Execution, Finding, Frame, Problem};
 use crate::select::Selection;
-use crate::settings::Settings;
 use crate::style::Style;
 
 pub struct Human<W> {
@@ -82,9 +81,9 @@ impl<W: Write> Human<W> {
         if execution.trace.steps.is_empty() {
             return Ok(());
         }
-        write!(self.out, "{}", trace::render(&execution.trace, self.style))?;
+        write!(self.out, "\n{}", trace::render(&execution.trace, self.style))?;
         match &execution.replay {
-            Some(path) => writeln!(self.out, "{}: cargo dpor replay {}", self.style.bold("replay"), path.display()),
+            Some(path) => writeln!(self.out, "\n{}: cargo dpor replay {}", self.style.bold("replay"), path.display()),
             None => Ok(()),
         }
     }
@@ -134,13 +133,20 @@ impl<W: Write> Report for Human<W> {
             Outcome::Ignored => writeln!(self.out, "{status} [         ] {name}{reason}")?,
             _ => writeln!(self.out, "{status} [{}] {name} {}", seconds(result.duration), explored(result))?,
         }
+        if outcome == Outcome::Passed && is_vacuous(result) {
+            let note = self.style.warning("warning");
+            writeln!(
+                self.out,
+                "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
+            )?;
+        }
         for finding in &result.verdict.findings {
             self.finding(finding, result)?;
         }
         match result.verdict.findings.is_empty() {
             true if self.details.nocapture => self.output(&result.output.all, &result.test.name)?,
             true => {}
-            false => self.not_passed.push(format!("{status} {name}{}", in_parentheses(&under(&result.settings)))),
+            false => self.not_passed.push(format!("{status} {name}{}", in_parentheses(&under(result)))),
         }
         self.out.flush()
     }
@@ -184,18 +190,25 @@ fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Whether nothing was checked in the end.
+fn is_vacuous(result: &TestResult) -> bool {
+    result.stats.executions == 0 && result.stats.blocked > 0
+}
+
 /// What was explored, and under what: `(tso, 12 executions, 3 blocked)`
 fn explored(result: &TestResult) -> String {
     let Stats { executions, blocked, .. } = result.stats;
-    let mut parts = under(&result.settings);
+    let mut parts = under(result);
     parts.push(count(executions, "execution"));
     parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
     in_parentheses(&parts).trim_start().to_owned()
 }
 
 /// What is not as by default.
-fn under(settings: &Settings) -> Vec<String> {
-    let model = (settings.model != MemoryModel::default()).then(|| settings.model.to_string());
+fn under(result: &TestResult) -> Vec<String> {
+    let settings = &result.settings;
+    let names_model = result.several_models || settings.model != MemoryModel::default();
+    let model = names_model.then(|| settings.model.to_string());
     let bound = settings.buffer_bound.map(|bound| format!("buffer bound {bound}"));
     let spurious = settings.spurious.then(|| "spurious failures".to_owned());
     [model, bound, spurious].into_iter().flatten().collect()

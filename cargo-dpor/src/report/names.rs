@@ -5,8 +5,20 @@ pub fn last_segment(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
+/// What the compiler makes to drop a value of a type.
+const DROP_GLUE: &str = "std::ptr::drop_glue::<";
+
+/// Whether a function is a method of an atomic, or a fence.
+pub fn is_atomic_method(name: &str) -> bool {
+    without_generics(name).contains("sync::atomic::")
+}
+
 /// A function without modules and generic arguments: `<std::sync::Arc<u8> as std::ops::Drop>::drop` is `Arc::drop`.
 pub fn short_function(name: &str) -> String {
+    let name = name.split(" - shim").next().unwrap_or(name);
+    if let Some((kind, _)) = name.strip_prefix(DROP_GLUE).and_then(split_qualified) {
+        return format!("drop of {}", last_segment(&without_generics(kind)));
+    }
     let (kind, rest) = match name.strip_prefix('<').and_then(split_qualified) {
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, name),
@@ -78,10 +90,13 @@ mod tests {
             ("<[u8]>::sort", "[u8]::sort"),
             ("std::thread::park", "thread::park"),
             ("std::sync::Once::call_once::<{closure@src/lib.rs:3:5: 3:7}>::{closure#0}", "Once::call_once"),
+            ("std::ptr::drop_glue::<std::sync::Arc<[u8; 2]>> - shim(Some(std::sync::Arc<[u8; 2]>))", "drop of Arc"),
             ("main", "main"),
         ] {
             assert_eq!(short_function(name), short);
         }
+        assert!(is_atomic_method("std::sync::atomic::Atomic::<u8>::load"));
+        assert!(!is_atomic_method("std::ptr::drop_glue::<std::sync::Arc<std::sync::atomic::Atomic<u8>>>"));
     }
 
     #[test]

@@ -14,7 +14,6 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use dpor_engine::graph::{MemOrder, Value};
-use dpor_engine::program::RmwOp;
 use dpor_engine::trace::{Deed, End, Place, Read, Step, Thread, Trace, Wait};
 use dpor_engine::vm::{Object, ThreadId, Variable};
 
@@ -51,20 +50,29 @@ fn render_thread(thread: &Thread, trace: &Trace, blocks: &Blocks, style: Style, 
     let end = ending(thread);
     let places = shown.iter().map(|step| step.place.as_ref()).chain([thread.place.as_ref()]);
     let width = places.map(|place| shown_place(place).chars().count()).max().unwrap_or(0);
+    if steps.is_empty() && end.is_none() {
+        writeln!(text, "{:>9}(no visible steps)", "").expect("strings take all");
+    }
     if left_out > 0 {
         writeln!(text, "{:>7}  ({left_out} earlier steps are not shown)", "…").expect("strings take all");
     }
-    for step in shown {
+    // A panic comes before what is done while it unwinds the thread.
+    let is_error = thread.end == End::Failed;
+    let end_at =
+        if is_error { shown.iter().rposition(|step| !step.unwinding).map_or(0, |at| at + 1) } else { shown.len() };
+    let (before, after) = shown.split_at(end_at);
+    let line = |step: &&Step| {
         let number = format!("#{}", step.number);
         let what = describe(step, blocks);
-        let line = Line { number: &number, place: shown_place(step.place.as_ref()), width, what: &what };
-        text.push_str(&line.render(style));
-    }
-    if let Some((what, is_error)) = end {
+        Line { number: &number, place: shown_place(step.place.as_ref()), width, what: &what }.render(style)
+    };
+    text.extend(before.iter().map(line));
+    if let Some(what) = end {
         let what = if is_error { style.error(what) } else { what };
         let line = Line { number: "", place: shown_place(thread.place.as_ref()), width, what: &what };
         text.push_str(&line.render(style));
     }
+    text.extend(after.iter().map(line));
 }
 
 struct Line<'a> {
@@ -81,13 +89,13 @@ impl Line<'_> {
     }
 }
 
-/// What is said of a thread after its last step, and whether that is the error.
-fn ending(thread: &Thread) -> Option<(String, bool)> {
+/// What is said of a thread after its last step.
+fn ending(thread: &Thread) -> Option<String> {
     let name = |thread: u16| ThreadId(thread).phrase();
     let text = match &thread.end {
         End::Ended | End::Stopped => return None,
         End::Exited => "ends the program".to_owned(),
-        End::Failed => return Some(("the error".to_owned(), true)),
+        End::Failed => "the error".to_owned(),
         End::Waits(Wait::Assumption) => "an assumption does not hold".to_owned(),
         End::Waits(Wait::Wake) => "waits to be woken".to_owned(),
         End::Waits(Wait::Join { thread }) => format!("waits for the end of {}", name(*thread)),
@@ -96,7 +104,7 @@ fn ending(thread: &Thread) -> Option<(String, bool)> {
             format!("waits for the mutex that {} has locked{since}", name(*holder))
         }
     };
-    Some((text, false))
+    Some(text)
 }
 
 /// `src/lib.rs:12:5`, without its beginning where it is long.
@@ -121,7 +129,7 @@ fn describe(step: &Step, blocks: &Blocks) -> String {
     let text = match &step.deed {
         Deed::Load => format!("load {variable} = {read}{order}{from}"),
         Deed::Store => format!("store {variable} := {written}{order}"),
-        Deed::Rmw(op) => format!("{} {variable} = {read} := {written}{order}{from}", rmw(*op)),
+        Deed::Rmw { method } => format!("{method} {variable} = {read} := {written}{order}{from}"),
         Deed::Cas { expected, weak, .. } => {
             let name = if *weak { "compare_exchange_weak" } else { "compare_exchange" };
             match (step.written.is_some(), step.read.map(|read| read.value) == Some(*expected)) {
@@ -154,17 +162,17 @@ fn with_library(text: String, step: &Step) -> String {
         step.deed,
         Deed::Load
             | Deed::Store
-            | Deed::Rmw(_)
+            | Deed::Rmw { .. }
             | Deed::Cas { .. }
             | Deed::PlainRead
             | Deed::PlainWrite
             | Deed::Fence
             | Deed::Wait { .. }
     );
-    let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !via.contains("sync::atomic::"));
+    let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
     match via {
         Some(via) if access => {
-            let longer = format!("{text} in {}", names::short_function(via));
+            let longer = format!("{text} [{}]", names::short_function(via));
             let place = shown_place(step.place.as_ref()).chars().count();
             if longer.chars().count() + place + 11 > COLUMNS { text } else { longer }
         }
@@ -184,20 +192,6 @@ fn ordering(order: MemOrder) -> &'static str {
         MemOrder::Release => "Release",
         MemOrder::AcqRel => "AcqRel",
         MemOrder::SeqCst => "SeqCst",
-    }
-}
-
-fn rmw(op: RmwOp) -> &'static str {
-    match op {
-        RmwOp::Xchg => "swap",
-        RmwOp::Add => "fetch_add",
-        RmwOp::Sub => "fetch_sub",
-        RmwOp::And => "fetch_and",
-        RmwOp::Nand => "fetch_nand",
-        RmwOp::Or => "fetch_or",
-        RmwOp::Xor => "fetch_xor",
-        RmwOp::Max | RmwOp::UMax => "fetch_max",
-        RmwOp::Min | RmwOp::UMin => "fetch_min",
     }
 }
 
@@ -252,12 +246,22 @@ mod tests {
 
     fn place(line: u32, via: Option<&str>) -> Option<Place> {
         let location = Location { file: "src/lib.rs".into(), line, column: 5 };
-        Some(Place { location, function: "tests::a".into(), via: via.map(str::to_owned) })
+        Some(Place { location, function: None, via: via.map(str::to_owned) })
     }
 
     fn step(number: u32, thread: u16, deed: Deed) -> Step {
         let place = place(10 * number, None);
-        Step { number, thread, deed, place, variable: None, ordering: None, read: None, written: None }
+        Step {
+            number,
+            thread,
+            deed,
+            place,
+            variable: None,
+            ordering: None,
+            read: None,
+            written: None,
+            unwinding: false,
+        }
     }
 
     fn variable(object: Object, offset: u64) -> Option<Variable> {
@@ -306,6 +310,17 @@ block1: 24 bytes on the heap, allocated at src/lib.rs:3:5
     }
 
     #[test]
+    fn a_panic_comes_before_what_it_unwinds() {
+        let threads = vec![Thread { number: 0, spawned_by: None, end: End::Failed, place: place(9, None) }];
+        let steps = vec![step(1, 0, Deed::Fence), Step { unwinding: true, ..step(2, 0, Deed::Fence) }];
+        let text = render(&Trace { threads, steps }, Style::plain());
+        assert!(
+            text.ends_with("10:5  fence\n         src/lib.rs:9:5   the error\n     #2  src/lib.rs:20:5  fence\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn an_update_says_what_it_read_and_wrote() {
         let blocks = Blocks::of(&Trace::default());
         let cas = |read, written| Step {
@@ -326,7 +341,7 @@ block1: 24 bytes on the heap, allocated at src/lib.rs:3:5
         let blocks = Blocks::of(&Trace::default());
         let fence = |via: &str, line| Step { place: place(line, Some(via)), ..step(1, 0, Deed::Fence) };
         let drop = "<std::sync::Arc<u8> as std::ops::Drop>::drop";
-        assert_eq!(describe(&fence(drop, 1), &blocks), "fence in Arc::drop");
+        assert_eq!(describe(&fence(drop, 1), &blocks), "fence [Arc::drop]");
         assert_eq!(describe(&fence("std::sync::atomic::fence", 1), &blocks), "fence");
         assert_eq!(describe(&fence(&"x".repeat(80), 1), &blocks), "fence");
     }

@@ -178,8 +178,8 @@ impl Findings {
 }
 
 impl Counterexample {
-    fn without_trace(failure: Failure, output: Output, recording: Recording) -> Counterexample {
-        Counterexample { failure: Arc::new(failure), trace: Trace::default(), output, recording }
+    fn without_trace(failure: Box<Failure>, output: Output, recording: Recording) -> Counterexample {
+        Counterexample { failure: Arc::from(failure), trace: Trace::default(), output, recording }
     }
 
     fn nondeterminism(thread: ThreadId, recording: Recording) -> Counterexample {
@@ -208,7 +208,7 @@ fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
 }
 
 /// A mistake of ours: the test cannot be checked.
-fn internal(message: String) -> Failure {
+fn internal(message: String) -> Box<Failure> {
     let (kind, thread) = (FailureKind::Unsupported, vm::ThreadId::MAIN);
-    Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() }
+    Box::new(Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() })
 }

@@ -33,7 +33,7 @@ pub enum Issue {
 /// What is wrong with an execution. The same mistakes are equal.
 #[derive(Clone, Debug)]
 pub struct Wrong {
-    pub failure: Failure,
+    pub failure: Box<Failure>,
     /// What the execution printed.
     pub output: Output,
 }
@@ -66,7 +66,7 @@ impl State {
     }
 
     fn wrong(&self, failure: Box<Failure>) -> Issue {
-        Issue::Failure(Arc::new(Wrong { failure: *failure, output: self.vm.output().clone() }))
+        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output().clone() }))
     }
 
     /// The machine.
@@ -161,7 +161,7 @@ impl Subject {
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
             }
-            Action::PlainStore { address, len, value } => {
+            Action::PlainStore { address, len, value, .. } => {
                 graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
             }
             Action::Yield => graph::Action::Block,

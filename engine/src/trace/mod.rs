@@ -13,7 +13,6 @@ pub(crate) use record::{Recorded, record};
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{MemOrder, Value};
-use crate::program::RmwOp;
 use crate::verdict::Location;
 use crate::vm::Variable;
 
@@ -84,6 +83,8 @@ pub struct Step {
     pub read: Option<Read>,
     /// The value written.
     pub written: Option<Value>,
+    /// Whether it is done while a panic unwinds the thread.
+    pub unwinding: bool,
 }
 
 /// What is done in a step.
@@ -92,7 +93,10 @@ pub struct Step {
 pub enum Deed {
     Load,
     Store,
-    Rmw(RmwOp),
+    Rmw {
+        /// The method that does it: `fetch_add` and so on.
+        method: String,
+    },
     Cas {
         expected: Value,
         new: Value,
@@ -137,10 +141,16 @@ pub struct Read {
 pub struct Place {
     /// The innermost place in the user's code; where there is none, in a dependency; else in the standard library.
     pub location: Location,
-    /// The function there.
-    pub function: String,
+    /// The function there, where it is known.
+    pub function: Option<String>,
     /// The function of a library that it was done through.
     pub via: Option<String>,
+}
+
+impl Place {
+    fn at(location: Location) -> Place {
+        Place { location, function: None, via: None }
+    }
 }
 
 impl Trace {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
-use crate::program::Origin;
+use crate::program::{Origin, RmwOp};
 use crate::vm::{self, Action, Failure, Output, StackFrame, Vm};
 
 use super::{Deed, End, Place, Read, Step, Thread, Trace, Wait, explain};
@@ -37,12 +37,13 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     let replayed = replay(subject, schedule, |graph, state, id| steps.extend(step(graph, state.vm(), id)))?;
     name_locks(&mut steps, &replayed.graph);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
-    let trace = Trace { threads, steps };
+    let mut trace = Trace { threads, steps };
     let failure = match &replayed.failure {
         Some(Found::Program(Issue::Failure(wrong))) => explain::with_waits(&wrong.failure, &trace),
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
+    place_failure(&mut trace, &failure);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output().clone() })
 }
 
@@ -56,11 +57,15 @@ fn step(graph: &Graph, vm: &Vm, id: EventId) -> Option<Step> {
     Some(Step {
         number: id.index() as u32,
         thread: thread.0,
-        place: place(&vm.stack_trace(thread)),
+        place: match action {
+            Action::PlainStore { place, .. } => vm.location_of(place).map(Place::at),
+            _ => place(&vm.stack_trace(thread)),
+        },
         variable: address(&action).map(|address| vm.variable(address)),
         ordering: ordering(&deed, event),
         read: event.is_read.then_some(Read { value: event.answer, from }),
         written: event.is_write.then_some(event.written),
+        unwinding: vm.is_unwinding(thread),
         deed,
     })
 }
@@ -70,7 +75,7 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
     Some(match action {
         Action::Load { .. } => Deed::Load,
         Action::Store { .. } => Deed::Store,
-        Action::Rmw { op, .. } => Deed::Rmw(op),
+        Action::Rmw { op, .. } => Deed::Rmw { method: method(op).to_owned() },
         Action::Cas { expected, new, weak, .. } => Deed::Cas { expected: expected as Value, new: new as Value, weak },
         Action::Lock { .. } => Deed::Lock,
         Action::Fence { .. } => Deed::Fence,
@@ -82,6 +87,21 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::Choose { n } => Deed::Choose { n, value: event.answer },
         Action::FutexWake { .. } | Action::Yield | Action::Assume { .. } | Action::End => return None,
     })
+}
+
+/// The method of atomics that does an update.
+fn method(op: RmwOp) -> &'static str {
+    match op {
+        RmwOp::Xchg => "swap",
+        RmwOp::Add => "fetch_add",
+        RmwOp::Sub => "fetch_sub",
+        RmwOp::And => "fetch_and",
+        RmwOp::Nand => "fetch_nand",
+        RmwOp::Or => "fetch_or",
+        RmwOp::Xor => "fetch_xor",
+        RmwOp::Max | RmwOp::UMax => "fetch_max",
+        RmwOp::Min | RmwOp::UMin => "fetch_min",
+    }
 }
 
 fn address(action: &Action) -> Option<u64> {
@@ -96,7 +116,7 @@ fn address(action: &Action) -> Option<u64> {
 /// The ordering of the accesses and fences that have one in the source.
 fn ordering(deed: &Deed, event: &Event) -> Option<MemOrder> {
     match deed {
-        Deed::Load | Deed::Store | Deed::Rmw(_) | Deed::Cas { .. } | Deed::Fence => Some(event.order),
+        Deed::Load | Deed::Store | Deed::Rmw { .. } | Deed::Cas { .. } | Deed::Fence => Some(event.order),
         _ => None,
     }
 }
@@ -107,7 +127,7 @@ fn place(stack: &[StackFrame]) -> Option<Place> {
     let at = is(Origin::User).or_else(|| is(Origin::Dependency)).unwrap_or(0);
     let frame = stack.get(at)?;
     let via = at.checked_sub(1).map(|callee| stack[callee].function.clone());
-    Some(Place { location: frame.location.clone(), function: frame.function.clone(), via })
+    Some(Place { location: frame.location.clone(), function: Some(frame.function.clone()), via })
 }
 
 /// What stores to a word that threads lock is an unlock, and what updates it an attempt to lock.
@@ -166,6 +186,17 @@ fn end(graph: &Graph, vm: &Vm, id: graph::ThreadId) -> End {
             Some(Action::Assume { .. }) => Wait::Assumption,
             _ => Wait::Wake,
         }),
+    }
+}
+
+/// A thread that panics has left the place of its failure.
+fn place_failure(trace: &mut Trace, failure: &Failure) {
+    let is_it = |thread: &&mut Thread| thread.number == failure.thread.0 && thread.end == End::Failed;
+    let place = trace.threads.iter_mut().find(is_it).and_then(|thread| thread.place.as_mut());
+    if let (Some(place), Some(location)) = (place, &failure.location)
+        && place.location != *location
+    {
+        *place = Place::at(location.clone());
     }
 }
 

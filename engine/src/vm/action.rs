@@ -3,7 +3,7 @@
 //! A thread runs alone until its next visible action and leaves it pending. Whoever schedules the threads decides what
 //! the action gives (a value from memory, or from an execution graph) and answers; then the thread goes on.
 
-use crate::program::{AtomicWidth, Ordering, RmwOp};
+use crate::program::{AtomicWidth, Ordering, PlaceId, RmwOp};
 
 use super::thread::ThreadId;
 
@@ -81,6 +81,8 @@ pub enum Action {
         address: u64,
         len: u32,
         value: u64,
+        /// Where it was made: the thread may have gone on since.
+        place: PlaceId,
     },
     /// Lets other threads run.
     Yield,
@@ -139,27 +141,6 @@ impl Action {
             | Action::Cas { address, width, .. } => Some((address, width)),
             Action::Lock { address } => Some((address, AtomicWidth::W32)),
             _ => None,
-        }
-    }
-
-    /// Short, for people: what the thread is doing.
-    pub fn describe(&self) -> &'static str {
-        match self {
-            Action::Load { .. } => "loading an atomic",
-            Action::Store { .. } => "storing an atomic",
-            Action::Rmw { .. } | Action::Cas { .. } => "updating an atomic",
-            Action::Lock { .. } => "locking a mutex",
-            Action::Fence { .. } => "at a fence",
-            Action::Spawn => "spawning a thread",
-            Action::Join { .. } => "joining a thread",
-            Action::FutexWait { .. } => "waiting to be woken",
-            Action::FutexWake { .. } => "waking a thread",
-            Action::PlainLoad { .. } => "reading an atomic",
-            Action::PlainStore { .. } => "overwriting an atomic",
-            Action::Yield => "yielding",
-            Action::Choose { .. } => "choosing",
-            Action::Assume { .. } => "assuming",
-            Action::End => "ending",
         }
     }
 }

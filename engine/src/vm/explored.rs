@@ -9,7 +9,7 @@ use super::action::{Action, Answer, Stop};
 use super::context::Context;
 use super::failure::{Failure, FailureKind, Fault};
 use super::image::Image;
-use super::memory::{Heap, INIT, Site, Space, Tracked, Tracking};
+use super::memory::{Heap, INIT, PlainStore, Site, Space, Tracked, Tracking};
 use super::thread::{Pending, Reply, ThreadId};
 use super::world::World;
 use super::{Cow, RunOptions, Vm};
@@ -130,12 +130,12 @@ fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<F
 /// Before anything else, other threads must learn what was written to atomics by plain writes.
 pub fn plain_stores_first(context: &mut Context, stop: Stop) -> Stop {
     let stores = std::mem::take(&mut context.heap.plain_stores);
-    for (address, len) in stores {
+    for PlainStore { address, len, place } in stores {
         let value = context
             .space()
             .untracked_range(address, u64::from(len))
             .map_or(0, |(data, _)| data.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
-        let action = Action::PlainStore { address, len, value };
+        let action = Action::PlainStore { address, len, value, place };
         let store = Pending { action, reply: Reply::Postponed };
         context.thread.postponed.extend(context.thread.pending.replace(store));
     }

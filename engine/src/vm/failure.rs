@@ -146,8 +146,8 @@ impl Failure {
 /// What is said of a data race between `this` access and `that` one by another thread, and of where that one is.
 pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
     let (article, other) = (if that.starts_with('a') { "an" } else { "a" }, other.phrase());
-    let message = format!("this {this} races with {article} {that} by {other}: neither happens before the other");
-    (message, format!("the {that} by {other} is here"))
+    let message = format!("this {this} races with {article} {that} by {other}");
+    (message, format!("the {that} by {other} is here: neither happens before the other"))
 }
 
 /// The innermost place in the user's code, or the innermost at all.

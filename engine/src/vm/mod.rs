@@ -183,6 +183,11 @@ impl Vm {
         self.threads.len() == 1
     }
 
+    /// Whether a panic unwinds a thread.
+    pub fn is_unwinding(&self, id: ThreadId) -> bool {
+        !self.thread(id).exceptions.is_empty()
+    }
+
     /// All threads there ever were, in the order of creation.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<'_> {
         let existing = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_some());

@@ -58,7 +58,7 @@ impl Vm {
     fn object(&self, alloc: &Alloc) -> Object {
         match alloc.kind {
             AllocKind::Rust | AllocKind::C => {
-                Object::Heap { address: alloc.base, size: alloc.size, allocated: self.known_location(alloc.place) }
+                Object::Heap { address: alloc.base, size: alloc.size, allocated: self.location_of(alloc.place) }
             }
             AllocKind::Static | AllocKind::Constant => match self.static_name(alloc.base) {
                 Some(name) => Object::Static { name },
@@ -74,7 +74,8 @@ impl Vm {
         Some(globals[index].name.clone()).filter(|name| !name.is_empty())
     }
 
-    fn known_location(&self, place: PlaceId) -> Option<Location> {
+    /// A place of the program, if it is one.
+    pub fn location_of(&self, place: PlaceId) -> Option<Location> {
         let program = &self.image.program;
         program.places.get(place.0 as usize).map(|_| program.location(place))
     }

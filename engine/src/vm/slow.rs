@@ -10,7 +10,7 @@ use super::context::{Context, Flow};
 use super::failure::Fault;
 use super::frame::FrameKind;
 use super::interp::pointed_to;
-use super::memory::AllocKind;
+use super::memory::{AllocKind, Found};
 use super::thread::{BigSlot, Pending, Reply};
 use super::{answer, atomics, threads, unwind};
 
@@ -87,7 +87,8 @@ fn is_atomic(inst: &Inst) -> bool {
     )
 }
 
-/// An atomic of the standard library's own bookkeeping: done in memory at once.
+/// An atomic of the standard library's own bookkeeping: done in memory at once. Bookkeeping may also drop what is the
+/// user's, such as the result of a thread: atomics in memory that is not its own are visible.
 fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.quiet = false;
@@ -96,12 +97,30 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.quiet = true;
     }
-    flow?;
+    let flow = flow?;
+    if let Some(pending) = context.thread.pending {
+        // The fence after the last reference is gone belongs to the access before it.
+        let is_fence = matches!(pending.action, Action::Fence { .. });
+        let visible = if is_fence { context.thread.was_of_user } else { is_of_user(context, pending.action) };
+        context.thread.was_of_user = visible;
+        if visible {
+            return Ok(flow);
+        }
+    }
     if let Some(pending) = context.thread.pending.take() {
         let answer = atomics::perform(&mut context.space(), pending.action)?;
         answer::complete(context, pending, answer)?;
     }
     Ok(Flow::Continue)
+}
+
+/// Whether an atomic access is to memory that the user's code has allocated.
+fn is_of_user(context: &Context, action: Action) -> bool {
+    let Some((address, _)) = action.accessed().filter(|_| context.heap.tracking.is_some()) else { return false };
+    match context.heap.look(address, &context.image.globals) {
+        Found::Live(alloc) => alloc.kind.is_heap() && !alloc.exempt,
+        _ => false,
+    }
 }
 
 fn message_text(context: &Context, message: u32) -> String {

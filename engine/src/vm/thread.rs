@@ -135,6 +135,8 @@ pub struct Thread {
     pub entry: Option<FuncId>,
     /// How many random numbers it took.
     pub randoms: u64,
+    /// Whether the last atomic of bookkeeping was in memory of the user.
+    pub was_of_user: bool,
 }
 
 impl Thread {

@@ -14,7 +14,7 @@ use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind, Freed};
 use super::region::{Region, Slot};
-use super::track::{Site, Tracking};
+use super::track::{PlainStore, Site, Tracking};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
 pub const MAX_BLOCK: u64 = 1 << 32;
@@ -64,7 +64,7 @@ pub struct Heap {
     /// An atomic whose value memory needs: its address and size.
     pub refresh: Option<(u64, u32)>,
     /// Atomics that were overwritten by plain writes: their addresses and sizes.
-    pub plain_stores: Vec<(u64, u32)>,
+    pub plain_stores: Vec<PlainStore>,
     /// The thread that runs.
     current: ThreadId,
 }

@@ -23,5 +23,5 @@ pub(in crate::vm) use heap::{AllocError, Found, Heap};
 pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::{MemFrame, Stack};
-pub(in crate::vm) use track::Tracking;
+pub(in crate::vm) use track::{PlainStore, Tracking};
 pub use track::{Site, Tracked};

@@ -62,6 +62,15 @@ pub struct Tracking {
     pub events: u32,
 }
 
+/// A plain write to an atomic, of which other threads have not been told yet.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainStore {
+    pub address: u64,
+    pub len: u32,
+    /// Where it was made.
+    pub place: PlaceId,
+}
+
 /// An access that the thread makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
@@ -164,11 +173,11 @@ impl Space<'_> {
                 Err(Fault::limit("the value of an atomic is in the graph"))
             }
             Ok(Touched::Overwrites(atomics)) => {
+                let place = self.place();
                 for (start, len) in atomics {
-                    let store = (base + u64::from(start), len);
-                    if !self.heap.plain_stores.contains(&store) {
-                        self.heap.plain_stores.push(store);
-                    }
+                    let store = PlainStore { address: base + u64::from(start), len, place };
+                    self.heap.plain_stores.retain(|other| (other.address, other.len) != (store.address, store.len));
+                    self.heap.plain_stores.push(store);
                 }
                 Ok(())
             }
@@ -179,7 +188,7 @@ impl Space<'_> {
     pub fn track_free(&mut self, address: u64, len: u64) -> Checked<()> {
         self.track(address, len, Access::Write)?;
         // Nobody needs the values of the atomics in it any more.
-        self.heap.plain_stores.retain(|(store, _)| *store < address || *store >= address + len);
+        self.heap.plain_stores.retain(|store| store.address < address || store.address >= address + len);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Numbers of executions that follow from a formula, with threads that are spawned or scoped.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
 use std::thread;
 
@@ -172,4 +173,31 @@ fn choices() {
     // COUNT: rc11 4
     let (a, b) = (dpor::choose(3), dpor::choose(2));
     dpor::assume(a != b);
+}
+
+// What a thread returns is dropped by the standard library where nobody wants it: the reference is the user's all the same.
+// Two references are dropped, in either order: 2!
+#[dpor::test]
+fn results_that_nobody_wants() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let first = Arc::new(AtomicUsize::new(0));
+    let idle = thread::spawn(|| ());
+    let second = first.clone();
+    drop(thread::spawn(move || second));
+    drop(first);
+    idle.join().unwrap();
+}
+
+// As is a closure that can be called several times: it is dropped by the caller.
+#[dpor::test]
+fn closures_that_the_library_drops() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let first = Arc::new(AtomicUsize::new(0));
+    let idle = thread::spawn(|| ());
+    let second = first.clone();
+    let closure = move || assert_eq!(second.load(Relaxed), 0);
+    let thread = thread::spawn(closure);
+    drop(first);
+    thread.join().unwrap();
+    idle.join().unwrap();
 }
