@@ -109,7 +109,7 @@ fn finding(found: Counterexample, test: &Test, settings: &Settings) -> Finding {
     };
     let finding = Finding { kind, problem, execution: Some(execution) };
     match kind {
-        FindingKind::Limit => {
+        FindingKind::Limit if finding.problem.notes.is_empty() => {
             let max = settings.max_steps;
             finding.note(format!("an execution has at most {max} steps: `--max-steps` sets another limit"))
         }

@@ -23,6 +23,7 @@ pub struct Settings {
     pub buffer_bound: Option<u32>,
     pub equivalence: String,
     pub spurious: bool,
+    pub unroll: Option<u32>,
     pub max_steps: u64,
     // What follows says how much is explored, and does not matter to one execution.
     #[serde(skip)]
@@ -47,6 +48,7 @@ impl Settings {
             buffer_bound: config.buffer_bound.or(args.buffer_bound).filter(|_| model.has_buffers()),
             equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
             spurious: config.spurious.unwrap_or(args.spurious),
+            unroll: config.unroll,
             max_executions: config.max_executions.or(args.max_executions.map(NonZero::get)),
             max_steps: args.max_steps.get(),
             timeout: args.timeout,
@@ -71,7 +73,13 @@ impl Settings {
     /// What of this there is not.
     pub fn unsupported(&self) -> Option<String> {
         let equivalence = &self.equivalence;
-        (equivalence != TRACE).then(|| format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
+        match () {
+            () if equivalence != TRACE => {
+                Some(format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
+            }
+            () if self.unroll.is_some() => Some("the option `unroll` is not supported".to_owned()),
+            () => None,
+        }
     }
 }
 
@@ -137,5 +145,6 @@ mod tests {
     fn what_there_is_not_is_not_passed_over() {
         assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
         assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
+        assert!(resolve("cargo-dpor test", "unroll=3")[0].unsupported().is_some());
     }
 }

@@ -10,6 +10,9 @@ use crate::vm::{self, Action, Failure, FailureKind, Image, Note, Output, RunOpti
 
 use super::locations::{Atomic, Locations};
 
+/// A thread has at most so many events: each needs some kilobytes.
+const MAX_EVENTS: u32 = 100_000;
+
 /// A test to be explored.
 pub struct Subject {
     image: Arc<Image>,
@@ -261,6 +264,9 @@ impl Program for Subject {
             None => vm::Answer::Done,
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
+        if events > MAX_EVENTS {
+            return state.fail(too_many_events(&state.vm, id));
+        }
         // The access itself is the latest event; what follows comes after it.
         state.vm.set_clock(answer.clock, events.saturating_sub(1));
         let result = state.vm.record(id, answered).and_then(|()| {
@@ -307,6 +313,14 @@ impl Program for Subject {
             None => Ok(()),
         }
     }
+}
+
+/// A thread that will not come to its end.
+fn too_many_events(vm: &Vm, id: vm::ThreadId) -> Box<Failure> {
+    let mut failure = vm.failure(id, FailureKind::Limit, format!("a thread has taken {MAX_EVENTS} visible steps"));
+    let message = "a loop that waits for another thread may be explored without end".to_owned();
+    failure.notes.push(Note { message, location: None, thread: None });
+    failure
 }
 
 /// Whether a thread has ended the program, with all that is left in memory.

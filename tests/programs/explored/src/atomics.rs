@@ -201,3 +201,16 @@ fn closures_that_the_library_drops() {
     thread.join().unwrap();
     idle.join().unwrap();
 }
+
+// A thread that ends the program goes no further; what others do could have come before. The increments come in either
+// order: 2!
+#[dpor::test]
+fn exit() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let thread = thread::spawn(|| {
+        X.fetch_add(1, Relaxed);
+        std::process::exit(0)
+    });
+    X.fetch_add(1, Relaxed);
+    thread.join().unwrap()
+}
