@@ -19,6 +19,9 @@ use crate::settings::Settings;
 /// Variables that the program does not see: the checker shows stacks itself.
 const HIDDEN: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 
+/// What the machine says of an execution that has taken too many steps.
+const OUT_OF_STEPS: &str = "the limit of steps is reached";
+
 /// What a check came to.
 #[derive(Default)]
 pub struct Check {
@@ -65,7 +68,8 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
-    RunOptions { max_steps: settings.max_steps, env: environment(binary), ..RunOptions::default() }
+    let Settings { max_steps, spurious, .. } = *settings;
+    RunOptions { max_steps, spurious, env: environment(binary), ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
@@ -109,7 +113,7 @@ fn finding(found: Counterexample, test: &Test, settings: &Settings) -> Finding {
     };
     let finding = Finding { kind, problem, execution: Some(execution) };
     match kind {
-        FindingKind::Limit if finding.problem.notes.is_empty() => {
+        FindingKind::Limit if finding.problem.message == OUT_OF_STEPS => {
             let max = settings.max_steps;
             finding.note(format!("an execution has at most {max} steps: `--max-steps` sets another limit"))
         }

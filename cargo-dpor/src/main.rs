@@ -12,6 +12,7 @@ mod finding;
 mod judge;
 mod litmus;
 mod lock;
+mod overlay;
 mod replay;
 mod report;
 mod run;

@@ -61,7 +61,6 @@ impl Settings {
     pub fn config(&self) -> Config {
         Config {
             buffer_bound: self.buffer_bound.map(|bound| bound as usize),
-            spurious: self.spurious,
             max_executions: self.max_executions,
             timeout: self.timeout,
             keep_going: self.keep_going,

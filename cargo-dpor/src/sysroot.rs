@@ -1,12 +1,14 @@
 //! The standard library with the MIR of all its functions, built once and cached.
 //!
+//! It is built from a copy of its sources in which some files are [ours](crate::overlay); the copy goes afterwards.
+//!
 //! A complete sysroot is a directory with its final name: it is built under another name and renamed at the end, and
 //! processes that want the same one wait for each other at a lock.
 
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{ErrorKind, IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -17,6 +19,7 @@ use anyhow::{Context, Result};
 use rustc_build_sysroot::{BuildMode, SysrootBuilder, SysrootConfig};
 
 use crate::lock;
+use crate::overlay;
 use crate::style::Style;
 use crate::toolchain::{self, Toolchain};
 
@@ -46,6 +49,7 @@ pub fn prepare(toolchain: &Toolchain, style: Style) -> Result<PathBuf> {
 fn name(toolchain: &Toolchain) -> String {
     let mut hasher = DefaultHasher::new();
     FLAGS.hash(&mut hasher);
+    overlay::hash(&mut hasher);
     let (commit, version) = (&toolchain.commit()[..12], env!("CARGO_PKG_VERSION"));
     format!("sysroot-{commit}-{version}-{:016x}", hasher.finish())
 }
@@ -64,28 +68,46 @@ fn cache_directory() -> Result<PathBuf> {
 
 fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {
     let unfinished = sysroot.with_added_extension("unfinished");
-    if unfinished.exists() {
-        fs::remove_dir_all(&unfinished).with_context(|| format!("cannot remove {}", unfinished.display()))?;
-    }
-    let source = toolchain.library_source();
+    let source = canonical(sysroot)?.with_added_extension("source");
+    remove(&unfinished)?;
+    remove(&source)?;
     let builder = SysrootBuilder::new(&unfinished, toolchain.host())
         .build_mode(BuildMode::Check)
         .sysroot_config(SysrootConfig::WithStd { std_features: vec!["panic-unwind".into()] })
         .rustc_version(toolchain.version.clone())
-        .cargo(cargo(toolchain, sysroot))
+        .cargo(cargo(toolchain, &source))
         .rustflags(FLAGS)
-        .rustflags(path_flags(toolchain));
+        .rustflags(path_flags(toolchain, &source));
     fs::create_dir_all(&unfinished).with_context(|| format!("cannot create {}", unfinished.display()))?;
     let what = format!("the standard library of {} (once, about a minute)", toolchain::name());
-    with_progress(&what, style, || builder.build_from_source(&source))
-        .context("cannot build the standard library; `cargo dpor setup` tries again")?;
+    let build = || {
+        overlay::copy_library(&toolchain.library_source(), &source)?;
+        builder.build_from_source(&source)
+    };
+    with_progress(&what, style, build).context("cannot build the standard library; `cargo dpor setup` tries again")?;
+    remove(&source)?;
     fs::rename(&unfinished, sysroot).with_context(|| format!("cannot create {}", sysroot.display()))
 }
 
+/// The path of a sysroot without symbolic links: the compiler has them resolved in the paths that it replaces.
+fn canonical(sysroot: &Path) -> Result<PathBuf> {
+    let (Some(directory), Some(name)) = (sysroot.parent(), sysroot.file_name()) else { return Ok(sysroot.to_owned()) };
+    let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
+    Ok(directory.join(name))
+}
+
+/// Removes a directory that an interrupted build may have left.
+fn remove(directory: &Path) -> Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", directory.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The library's files have the names that a released compiler gives them, so that panics in it read the same.
-fn path_flags(toolchain: &Toolchain) -> [String; 2] {
-    let source = toolchain.library_source();
-    let source = source.canonicalize().unwrap_or(source);
+fn path_flags(toolchain: &Toolchain, source: &Path) -> [String; 2] {
     [
         format!("--remap-path-prefix={}=/rustc/{}/library", source.display(), toolchain.commit()),
         format!("--remap-path-prefix={}=/rust/deps", source.join("vendor").display()),
@@ -93,14 +115,13 @@ fn path_flags(toolchain: &Toolchain) -> [String; 2] {
 }
 
 /// The cargo for the build. It uses the sources that come with the compiler, and no settings from the environment.
-fn cargo(toolchain: &Toolchain, sysroot: &Path) -> Command {
+fn cargo(toolchain: &Toolchain, source: &Path) -> Command {
     let mut cargo = toolchain.cargo_command();
-    let source = toolchain.library_source();
-    let config = source.join(".cargo/config.toml");
-    if config.is_file() && source.join("vendor").is_dir() {
-        cargo.arg("--config").arg(config);
+    let library = toolchain.library_source();
+    if library.join(".cargo/config.toml").is_file() && library.join("vendor").is_dir() {
+        cargo.arg("--config").arg(source.join(".cargo/config.toml"));
     }
-    cargo.current_dir(sysroot.parent().expect("a sysroot is in the cache directory"));
+    cargo.current_dir(source.parent().expect("the sources are copied to the cache directory"));
     let is_setting = |name: &str| {
         name == "RUSTFLAGS" || ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"].iter().any(|p| name.starts_with(p))
     };

@@ -12,7 +12,7 @@ use rustc_middle::ty::{self, Instance, Ty};
 use crate::program::ProgramBuilder;
 
 /// Modules whose functions are bookkeeping.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "std::thread::",
     "std::sys::thread::",
     "std::sys::thread_local::",
@@ -23,12 +23,16 @@ const MODULES: [&str; 11] = [
     "std::panicking::",
     "std::rt::",
     "std::io::stdio::",
+    "std::sync::mpmc::queue::",
     "std_detect::",
 ];
 
 /// Modules whose functions are what the user asked for, even where bookkeeping calls them: a thread that waits for a
 /// message is found through a thread-local.
 const VISIBLE: [&str; 3] = ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::thread_parking::"];
+
+/// Modules among those of the bookkeeping that work for whoever calls them: thread-locals are the user's data.
+const INHERITED: [&str; 1] = ["std::thread::local::"];
 
 impl<'tcx> ProgramBuilder<'tcx> {
     /// Whether a function is bookkeeping of the standard library.
@@ -60,6 +64,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let path = path.trim_start_matches('<');
         let within = |modules: &[&str]| modules.iter().any(|module| path.starts_with(module));
         match (within(&MODULES), within(&VISIBLE)) {
+            _ if within(&INHERITED) => Quiet::Inherited,
             (true, _) => Quiet::Yes,
             (false, true) => Quiet::No,
             (false, false) => Quiet::Inherited,

@@ -39,9 +39,6 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
     // No limit by control groups: those are files.
     ("std::sys::thread::unix::cgroups::quota", Replacement::Constant(u64::MAX)),
-    ("std::sys::sync::mutex::futex::Mutex::lock", Replacement::Builtin(Builtin::MutexLock)),
-    ("std::sys::sync::mutex::futex::Mutex::try_lock", Replacement::Builtin(Builtin::MutexTryLock)),
-    ("std::sys::sync::mutex::futex::Mutex::unlock", Replacement::Builtin(Builtin::MutexUnlock)),
     ("std::thread::scoped::ScopeData::increment_num_running_threads", Replacement::ScopeEnter),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),

@@ -9,7 +9,9 @@ use dpor_engine::program::{
     AtomicWidth, BinOp, Builtin, FuncId, Function, IntTy, List, Op, Ordering, Origin, OverflowOp, Pc, Place, PlaceId,
     Program, Reg, RmwOp, Slot, Unwind, Width,
 };
-use dpor_engine::vm::{Answer, Image, RunOptions, Stop, ThreadId, Vm, run_image};
+use dpor_engine::vm::{
+    Action, Answer, Basis, Explored, Image, RunOptions, Stop, ThreadId, Tracked, Translated, run_image,
+};
 
 const U64: IntTy = IntTy::U64;
 const ITERATIONS: i32 = 3_000_000;
@@ -164,9 +166,10 @@ fn measure(name: &str, ops: u32, slots: &[u16], body: impl Fn(&mut Vec<u16>) -> 
     println!("{name:<34} {best:>10.2} {:>10.2}", best / f64::from(ops));
 }
 
-/// A visible action, a snapshot after it, and the copies that the next round of writes makes.
+/// A visible action of a program that is explored, and the writes that follow it: done for the first time, with a copy of
+/// the state after each, and done again.
 fn snapshots() {
-    const ROUNDS: i32 = 200_000;
+    const ROUNDS: usize = 200_000;
     let image = Image::new(&program(i32::MAX, &[64], |_| {
         vec![
             Op::AtomicLoad { width: AtomicWidth::W64, ordering: Ordering::SeqCst, dst: r(2), ptr: r(10) },
@@ -174,20 +177,27 @@ fn snapshots() {
             Op::Store { width: Width::W64, align: 3, base: r(10), src: r(0), offset: 8 },
         ]
     }));
-    for keep in [false, true] {
-        let mut vm = Vm::new(&image, FuncId(2), &Arc::new(RunOptions::default())).expect("a machine");
-        let mut kept = None;
-        let start = Instant::now();
+    let basis = Basis::new(&image, FuncId(2), &RunOptions::default(), Tracked::default());
+    let mut state = Explored::new(&basis).expect("a state");
+    step(&mut state, None);
+    let start = state.clone();
+    let mut kept = state.clone();
+    for name in ["action, writes, copy", "the same again"] {
+        state.clone_from(&start);
+        let begin = Instant::now();
         for _ in 0..ROUNDS {
-            let stop = vm.run_thread(ThreadId::MAIN).expect("an action");
-            assert!(matches!(stop, Stop::Action(_)));
-            vm.answer(ThreadId::MAIN, Answer::Value(0)).expect("an answer");
-            if keep {
-                kept = Some(vm.snapshot());
-            }
+            step(&mut state, Some(Answer::Value(0)));
+            kept.clone_from(&state);
         }
-        let time = start.elapsed().as_secs_f64() * 1e9 / f64::from(ROUNDS);
-        drop(kept);
-        println!("{:<34} {time:>10.2}", if keep { "action, snapshot, writes" } else { "action, writes" });
+        let time = begin.elapsed().as_secs_f64() * 1e9 / ROUNDS as f64;
+        println!("{name:<34} {time:>10.2}");
     }
+}
+
+fn step(state: &mut Explored<Action>, answer: Option<Answer>) {
+    let translate = |stop| match stop {
+        Stop::Action(action) => Ok(Translated::Action(action)),
+        Stop::Exit(_) => Err("the end".to_owned()),
+    };
+    state.step(ThreadId::MAIN, answer, &[0], 0, translate).expect("an action");
 }

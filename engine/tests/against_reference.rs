@@ -3,7 +3,7 @@
 
 mod reference;
 
-use dpor_engine::explore::{Config, Ending, Failure, Observer, Report, explore_with};
+use dpor_engine::explore::{AwaitLevel, Config, Ending, Failure, Observer, Report, explore_with};
 use dpor_engine::graph::Graph;
 use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
 use dpor_engine::model::{Mapping, MemoryModel};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use reference::axioms::Model;
 use reference::candidate::Key;
-use reference::generate::{Shape, program};
+use reference::generate::{Loops, Shape, counting, program};
 use reference::program::Prog;
 use reference::{Expected, enumerate};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ impl Observer<Litmus> for Keys {
     }
 }
 
-fn config(model: Model, workers: usize) -> Config {
+fn config(model: Model, workers: usize, awaiting: AwaitLevel) -> Config {
     let mapping = |rust| if rust { Mapping::Rust } else { Mapping::Hardware };
     let (name, buffer_bound, mapping) = match model {
         Model::Sc => (MemoryModel::Sc, None, Mapping::Rust),
@@ -36,12 +36,16 @@ fn config(model: Model, workers: usize) -> Config {
         Model::Tso { bound, rust } => (MemoryModel::Tso, bound, mapping(rust)),
         Model::Pso { bound, rust } => (MemoryModel::Pso, bound, mapping(rust)),
     };
-    Config { buffer_bound, mapping, workers, ..Config::new(name) }
+    Config { buffer_bound, mapping, workers, awaiting, ..Config::new(name) }
 }
 
 fn explore(prog: &Prog, model: Model, workers: usize) -> (Report<LitmusError>, Vec<Key>) {
+    explore_awaiting(prog, model, workers, AwaitLevel::Full)
+}
+
+fn explore_awaiting(prog: &Prog, model: Model, workers: usize, level: AwaitLevel) -> (Report<LitmusError>, Vec<Key>) {
     let observer = || Keys { threads: prog.threads.len(), keys: Vec::new() };
-    let (report, observers) = explore_with(&prog.litmus(), &config(model, workers), None, observer);
+    let (report, observers) = explore_with(&prog.litmus(), &config(model, workers, level), None, observer);
     (report, observers.into_iter().flat_map(|o| o.keys).collect())
 }
 
@@ -61,6 +65,27 @@ fn agrees(prog: &Prog, model: Model, workers: usize, expected: &Expected) -> Res
     Ok(())
 }
 
+/// The explorer finds all complete executions, each once, whatever it does about waiting.
+fn agrees_on_complete(
+    prog: &Prog,
+    model: Model,
+    level: AwaitLevel,
+    workers: usize,
+    expected: &Expected,
+) -> Result<(), TestCaseError> {
+    let (report, keys) = explore_awaiting(prog, model, workers, level);
+    let keys: Vec<Key> = keys.into_iter().filter(|key| !key.blocked).collect();
+    let found: BTreeSet<Key> = keys.iter().cloned().collect();
+    prop_assert_eq!(found.len(), keys.len(), "{:?}, {:?}, {} workers: a graph was found twice", model, level, workers);
+    let expected: BTreeSet<Key> = expected.graphs.iter().filter(|key| !key.blocked).cloned().collect();
+    let missing: Vec<_> = expected.difference(&found).collect();
+    let extra: Vec<_> = found.difference(&expected).collect();
+    prop_assert!(missing.is_empty(), "{:?}, {:?}, {} workers: missing {:#?}", model, level, workers, missing[0]);
+    prop_assert!(extra.is_empty(), "{:?}, {:?}, {} workers: inconsistent {:#?}", model, level, workers, extra[0]);
+    prop_assert!(report.complete && report.errors.is_empty());
+    Ok(())
+}
+
 const MODELS: [Model; 12] = [
     Model::Rc11,
     Model::Sc,
@@ -74,6 +99,14 @@ const MODELS: [Model; 12] = [
     Model::Pso { bound: Some(0), rust: false },
     Model::Pso { bound: Some(1), rust: true },
     Model::Pso { bound: Some(1), rust: false },
+];
+
+const LOOP_MODELS: [Model; 5] = [
+    Model::Rc11,
+    Model::Sc,
+    Model::Tso { bound: None, rust: true },
+    Model::Pso { bound: None, rust: true },
+    Model::Pso { bound: Some(1), rust: true },
 ];
 
 fn agrees_in_all(prog: &Prog) -> Result<(), TestCaseError> {
@@ -132,6 +165,63 @@ proptest! {
         })
     ) {
         agrees_in_all(&prog)?;
+    }
+
+    /// Where threads wait for one location at a time. Those that wait for ever have read the latest; where writes are not
+    /// ordered there may also be others.
+    #[test]
+    fn loops_that_wait(
+        prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 5, loops: Loops::Waiting, ..Shape::plain_atomics() })
+    ) {
+        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
+        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
+            for workers in [1, 2, 4] {
+                let (_, keys) = explore(&prog, model, workers);
+                let found: BTreeSet<Key> = keys.iter().cloned().collect();
+                prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: a graph was found twice", model, workers);
+                let missing: Vec<_> = expected.graphs.difference(&found).collect();
+                prop_assert!(missing.is_empty(), "{:?}, {} workers: missing {:#?}", model, workers, missing[0]);
+                agrees_on_complete(&prog, model, AwaitLevel::Full, workers, expected)?;
+            }
+            for level in [AwaitLevel::Off, AwaitLevel::Stale, AwaitLevel::InPlace] {
+                agrees_on_complete(&prog, model, level, 1, expected)?;
+            }
+        }
+    }
+
+    #[test]
+    fn primitives_that_wait_and_what_happens_in_several_ways(
+        prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 6, primitives: true, ..Shape::plain_atomics() })
+    ) {
+        agrees_in_all(&prog)?;
+    }
+
+    /// Failed attempts are left out, in both forms.
+    #[test]
+    fn loops_that_retry(
+        prog in counting(Shape { threads: 3, locations: 2, events: 8, reads: 8, ..Shape::plain_atomics() })
+    ) {
+        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
+        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
+            for workers in [1, 2, 4] {
+                agrees(&prog, model, workers, expected)?;
+            }
+        }
+    }
+
+    #[test]
+    fn loops_of_all_kinds(
+        prog in program(Shape { threads: 3, locations: 2, events: 9, reads: 6, loops: Loops::All, ..Shape::plain_atomics() })
+    ) {
+        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
+        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
+            for level in AwaitLevel::ALL {
+                agrees_on_complete(&prog, model, level, 1, expected)?;
+            }
+            for workers in [2, 4] {
+                agrees_on_complete(&prog, model, AwaitLevel::Full, workers, expected)?;
+            }
+        }
     }
 
     /// A race is reported just if some consistent execution has one.

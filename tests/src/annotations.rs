@@ -1,6 +1,14 @@
-//! What the comments in programs say must be found: `// ERROR: kind` and `// OUTCOME: name`.
+//! What the comments in programs say must be found.
 //!
-//! A comment belongs to the test above it. After code it means its own line, alone it means the next one.
+//! A comment belongs to the test above it.
+//!
+//! - `// ERROR: kind`: an error of that kind, in this line where the comment follows code, else in the next one. Where there
+//!   are two such comments, as with data races, the error is in one of the lines and a note to it names the other.
+//! - `// OUTCOME: name`: another outcome.
+//! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
+//! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked.
+//!
+//! A test without any of the first two passes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,46 +18,75 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     Passed,
-    /// An error of this kind in this line.
+    /// An error of this kind, in one of these lines.
     Error {
         kind: String,
-        line: u32,
+        lines: Vec<u32>,
     },
     /// Another outcome.
     Outcome(String),
 }
 
-/// The expectations of all tests in the modules of a library, by the test's name, with the file.
-pub fn read(directory: &Path) -> BTreeMap<String, (String, Expected)> {
+/// How many executions a test has under a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    pub model: String,
+    pub executions: u64,
+    pub blocked: u64,
+}
+
+/// All that is said about a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The file that the test is in.
+    pub file: String,
+    pub expected: Expected,
+    /// The models under which that is expected, where they are not all.
+    pub models: Option<Vec<String>>,
+    pub counts: Vec<Count>,
+}
+
+impl Annotation {
+    /// What the test must come to under a model.
+    pub fn under(&self, model: &str) -> &Expected {
+        match &self.models {
+            Some(models) if models.iter().all(|name| name != model) => &Expected::Passed,
+            _ => &self.expected,
+        }
+    }
+
+    /// How many executions it must have under a model, where that is said.
+    pub fn count(&self, model: &str) -> Option<&Count> {
+        self.counts.iter().find(|count| count.model == model)
+    }
+}
+
+/// What is said about all tests in the modules of a library, by the test's name.
+pub fn read(directory: &Path) -> BTreeMap<String, Annotation> {
     let mut tests = BTreeMap::new();
     for entry in fs::read_dir(directory.join("src")).expect("a directory of sources") {
         let path = entry.expect("an entry").path();
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let source = fs::read_to_string(&path).expect("a source file");
-        for (test, expected) in parse(&source) {
-            tests.insert(format!("{module}::{test}"), (format!("src/{module}.rs"), expected));
+        for (test, annotation) in parse(&source, &format!("src/{module}.rs")) {
+            tests.insert(format!("{module}::{test}"), annotation);
         }
     }
     tests
 }
 
-fn parse(source: &str) -> Vec<(String, Expected)> {
-    let mut tests: Vec<(String, Expected)> = Vec::new();
+fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
+    let mut tests: Vec<(String, Annotation)> = Vec::new();
     let mut named = true;
     for (line, number) in source.lines().zip(1..) {
         if line.starts_with("#[dpor::test") {
-            tests.push((String::new(), Expected::Passed));
+            let expected = Expected::Passed;
+            tests.push((String::new(), Annotation { file: file.to_owned(), expected, models: None, counts: vec![] }));
             named = false;
             continue;
         }
-        let Some((name, expected)) = tests.last_mut() else { continue };
-        if let Some((code, kind)) = line.split_once("// ERROR: ") {
-            assert_eq!(*expected, Expected::Passed, "a test has one error: line {number}");
-            let line = if code.trim().is_empty() { number + 1 } else { number };
-            *expected = Expected::Error { kind: kind.to_owned(), line };
-        } else if let Some((_, outcome)) = line.split_once("// OUTCOME: ") {
-            *expected = Expected::Outcome(outcome.to_owned());
-        }
+        let Some((name, annotation)) = tests.last_mut() else { continue };
+        annotate(annotation, line, number);
         if let Some(signature) = line.strip_prefix("fn ")
             && !named
         {
@@ -60,17 +97,61 @@ fn parse(source: &str) -> Vec<(String, Expected)> {
     tests
 }
 
+/// Adds what a line says.
+fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
+    if let Some((code, kind)) = line.split_once("// ERROR: ") {
+        let line = if code.trim().is_empty() { number + 1 } else { number };
+        let mut lines = match &mut annotation.expected {
+            Expected::Error { kind: other, lines } if other == kind => std::mem::take(lines),
+            Expected::Passed => Vec::new(),
+            other => panic!("{other:?}, and another error in line {number}"),
+        };
+        lines.push(line);
+        annotation.expected = Expected::Error { kind: kind.to_owned(), lines };
+    } else if let Some((_, outcome)) = line.split_once("// OUTCOME: ") {
+        annotation.expected = Expected::Outcome(outcome.to_owned());
+    } else if let Some((_, models)) = line.split_once("// MODELS: ") {
+        annotation.models = Some(models.split_whitespace().map(str::to_owned).collect());
+    } else if let Some((_, text)) = line.split_once("// COUNT: ") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        annotation.counts = words.chunks(2).map(|pair| count(pair[0], pair[1])).collect();
+    }
+}
+
+fn count(model: &str, numbers: &str) -> Count {
+    let number = |text: &str| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+    let (executions, blocked) = numbers.split_once('+').unwrap_or((numbers, "0"));
+    Count { model: model.to_owned(), executions: number(executions), blocked: number(blocked) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn expected(source: &str) -> Vec<(String, Expected)> {
+        parse(source, "").into_iter().map(|(name, annotation)| (name, annotation.expected)).collect()
+    }
 
     #[test]
     fn comments_belong_to_the_test_above() {
         let source = "#[dpor::test]\nfn first() {\n    helper();\n}\n\nfn helper() {\n    bad(); // ERROR: abort\n}\n\n\
                       #[dpor::test(expect = \"panic\")]\n#[allow(x)]\nfn second() {}\n\n\
-                      #[dpor::test]\nfn third() {\n    // ERROR: panic\n    if bad() {}\n}\n";
-        let error = |kind: &str, line| Expected::Error { kind: kind.into(), line };
-        let expected = [("first", error("abort", 7)), ("second", Expected::Passed), ("third", error("panic", 17))];
-        assert_eq!(parse(source), expected.map(|(name, expected)| (name.to_owned(), expected)));
+                      #[dpor::test]\nfn third() {\n    // ERROR: panic\n    if bad() {}\n    bad(); // ERROR: panic\n}\n";
+        let error = |kind: &str, lines: &[u32]| Expected::Error { kind: kind.into(), lines: lines.into() };
+        let wanted =
+            [("first", error("abort", &[7])), ("second", Expected::Passed), ("third", error("panic", &[17, 18]))];
+        assert_eq!(expected(source), wanted.map(|(name, expected)| (name.to_owned(), expected)));
+    }
+
+    #[test]
+    fn errors_are_under_some_models_and_counts_differ() {
+        let source =
+            "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n}\n";
+        let (_, test) = parse(source, "src/a.rs").pop().unwrap();
+        assert_eq!(*test.under("tso"), Expected::Outcome("x".into()));
+        assert_eq!(*test.under("sc"), Expected::Passed);
+        assert_eq!(test.count("rc11"), None);
+        assert_eq!(test.count("pso"), Some(&Count { model: "pso".into(), executions: 4, blocked: 12 }));
+        assert_eq!(test.count("sc").map(|count| count.blocked), Some(0));
     }
 }

@@ -34,7 +34,7 @@ pub struct Error {
 }
 
 /// The verdicts on all tests of a package, by name.
-pub fn check(package: Package, arguments: &[&str]) -> BTreeMap<String, Verdict> {
+pub fn check(package: &Package, arguments: &[&str]) -> BTreeMap<String, Verdict> {
     let mut command = Command::new(binary());
     command.args(["dpor", "test", "--format", "json", "--nocapture"]).args(arguments).current_dir(package.directory());
     let output = output(&mut command);
@@ -47,7 +47,7 @@ pub fn check(package: Package, arguments: &[&str]) -> BTreeMap<String, Verdict> 
 }
 
 /// Has the tests of a package lowered, without running them.
-pub fn lower(package: Package) {
+pub fn lower(package: &Package) {
     let mut command = Command::new(binary());
     stdout(command.args(["dpor", "test", "--list"]).current_dir(package.directory()));
 }

@@ -7,7 +7,7 @@ use crate::checker::{self, Verdict};
 use crate::native::{self, Binary};
 
 /// Runs all tests of a package both ways, and panics with all differences where there are any.
-pub fn assert_same(package: Package) {
+pub fn assert_same(package: &Package) {
     let binary = Binary::build(package);
     // Some programs have very many executions: what is printed is the same in each.
     let verdicts = checker::check(package, &["--lib", "--timeout", "5"]);

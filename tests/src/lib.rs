@@ -6,25 +6,27 @@
 pub mod annotations;
 pub mod checker;
 pub mod compare;
+pub mod explored;
 pub mod native;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A package in `programs/`.
-#[derive(Clone, Copy, Debug)]
+/// A package of programs.
+#[derive(Clone, Debug)]
 pub struct Package {
-    name: &'static str,
+    directory: PathBuf,
 }
 
 impl Package {
-    pub fn new(name: &'static str) -> Package {
-        Package { name }
+    /// The package of this name in `programs/`.
+    pub fn new(name: &str) -> Package {
+        Package { directory: Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(name) }
     }
 
     /// Its directory.
-    pub fn directory(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.name)
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 }
 

@@ -32,8 +32,8 @@ pub struct Panic {
 
 impl Binary {
     /// Builds the tests of a package.
-    pub fn build(package: Package) -> Binary {
-        let directory = package.directory();
+    pub fn build(package: &Package) -> Binary {
+        let directory = package.directory().to_owned();
         let mut command = cargo();
         command.args(["test", "--no-run", "--lib", "--message-format=json", "--quiet"]).current_dir(&directory);
         let (_, path) = executables(&stdout(&mut command)).next().expect("a test binary");

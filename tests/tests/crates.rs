@@ -4,5 +4,5 @@ use dpor_tests::{Package, compare};
 
 #[test]
 fn programs_with_dependencies_run_as_they_do_natively() {
-    compare::assert_same(Package::new("crates"));
+    compare::assert_same(&Package::new("crates"));
 }

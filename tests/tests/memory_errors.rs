@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use dpor_tests::annotations::{self, Expected};
+use dpor_tests::annotations::{self, Annotation, Expected};
 use dpor_tests::{Package, checker};
 
 #[test]
 fn errors_have_their_kind_and_line() {
     let package = Package::new("memory-errors");
-    let expectations = annotations::read(&package.directory());
+    let expectations = annotations::read(package.directory());
     // Enough for every test but the one that does not end.
-    let verdicts = checker::check(package, &["--lib", "--max-steps", "20000000"]);
+    let verdicts = checker::check(&package, &["--lib", "--max-steps", "20000000"]);
     let mut wrong = String::new();
-    for (test, (file, expected)) in &expectations {
+    for (test, Annotation { file, expected, .. }) in &expectations {
         let Some(verdict) = verdicts.get(test) else {
             writeln!(wrong, "{test}: the checker did not run it").unwrap();
             continue;
@@ -22,7 +22,7 @@ fn errors_have_their_kind_and_line() {
                 if error.file.as_ref() != Some(file) {
                     writeln!(wrong, "{test}: found in {:?}", error.file).unwrap();
                 }
-                Expected::Error { kind: error.kind.clone(), line: error.line.unwrap_or(0) }
+                Expected::Error { kind: error.kind.clone(), lines: vec![error.line.unwrap_or(0)] }
             }
             _ if verdict.outcome == "passed" => Expected::Passed,
             _ => Expected::Outcome(verdict.outcome.clone()),

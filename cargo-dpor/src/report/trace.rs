@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use dpor_engine::graph::{MemOrder, Value};
-use dpor_engine::trace::{Deed, End, Place, Read, Step, Thread, Trace, Wait};
-use dpor_engine::vm::{Object, ThreadId, Variable};
+use dpor_engine::trace::{Deed, End, Holder, Place, Read, Step, Thread, Trace, Waits};
+use dpor_engine::vm::{Object, Variable, Wait};
 
 use super::names;
 use crate::style::Style;
@@ -43,7 +43,7 @@ pub fn render(trace: &Trace, style: Style) -> String {
 
 fn render_thread(thread: &Thread, trace: &Trace, blocks: &Blocks, style: Style, text: &mut String) {
     let spawned = thread.spawned_by.map(|step| format!(", spawned by #{step}")).unwrap_or_default();
-    writeln!(text, "{}{spawned}", style.bold(ThreadId(thread.number))).expect("strings take all");
+    writeln!(text, "{}{spawned}", style.bold(thread.number)).expect("strings take all");
     let steps: Vec<&Step> = trace.steps_of(thread.number).collect();
     let left_out = steps.len().saturating_sub(MAX_STEPS);
     let shown = &steps[left_out..];
@@ -91,20 +91,21 @@ impl Line<'_> {
 
 /// What is said of a thread after its last step.
 fn ending(thread: &Thread) -> Option<String> {
-    let name = |thread: u16| ThreadId(thread).phrase();
-    let text = match &thread.end {
+    Some(match &thread.end {
         End::Ended | End::Stopped => return None,
         End::Exited => "ends the program".to_owned(),
         End::Failed => "the error".to_owned(),
-        End::Waits(Wait::Assumption) => "an assumption does not hold".to_owned(),
-        End::Waits(Wait::Wake) => "waits to be woken".to_owned(),
-        End::Waits(Wait::Join { thread }) => format!("waits for the end of {}", name(*thread)),
-        End::Waits(Wait::Lock { holder, since }) => {
-            let since = since.map(|step| format!(" in #{step}")).unwrap_or_default();
-            format!("waits for the mutex that {} has locked{since}", name(*holder))
+        End::Waits(Waits::Assumption) => "an assumption does not hold".to_owned(),
+        End::Waits(Waits::InLoop) => "waits in a loop".to_owned(),
+        End::Waits(Waits::For { wait, holders }) => {
+            let got = |holder: &Holder| {
+                let since = holder.since.map(|step| format!(" got in #{step}")).unwrap_or(" has".to_owned());
+                format!("{}{since}", holder.thread.phrase())
+            };
+            let which = if holders.is_empty() { "" } else { ", which " };
+            format!("waits {wait}{which}{}", holders.iter().map(got).collect::<Vec<_>>().join(" and "))
         }
-    };
-    Some(text)
+    })
 }
 
 /// `src/lib.rs:12:5`, without its beginning where it is long.
@@ -141,16 +142,23 @@ fn describe(step: &Step, blocks: &Blocks) -> String {
         Deed::PlainRead => format!("read {variable} = {read} (not atomic){from}"),
         Deed::PlainWrite => format!("write {variable} := {written} (not atomic)"),
         Deed::Fence => format!("fence{order}"),
-        Deed::Spawn { thread } => format!("spawn {}", ThreadId(*thread)),
-        Deed::Join { thread } => format!("join {}", ThreadId(*thread)),
-        Deed::Lock => format!("lock {variable}{from}"),
-        Deed::TryLock if step.written.is_some() => format!("try_lock {variable}{from}"),
-        Deed::TryLock => format!("try_lock {variable}, which is locked{from}"),
+        Deed::Spawn { thread } => format!("spawn {thread}"),
+        Deed::Join { thread } => format!("join {thread}"),
+        Deed::Await { wait: Wait::Mutex } => format!("lock {variable}{from}"),
+        Deed::Await { wait: Wait::ReadLock } => format!("lock {variable} to read{from}"),
+        Deed::Await { wait: Wait::WriteLock } => format!("lock {variable} to write{from}"),
+        Deed::Await { wait } => format!("{} at {variable} = {read}{from}", has_come(*wait)),
+        Deed::TryLock if step.written.is_some() => format!("try to lock {variable}{from}"),
+        Deed::TryLock => format!("try to lock {variable}, in vain{from}"),
         Deed::Unlock => format!("unlock {variable}"),
-        Deed::Wait { expected } if step.read.map(|read| read.value) == Some(*expected) => {
+        Deed::Sleep { expected } if step.read.map(|read| read.value) == Some(*expected) => {
             format!("sleep while {variable} = {read}{from}")
         }
-        Deed::Wait { expected } => format!("no sleep: {variable} = {read}, not {}{from}", value(*expected)),
+        Deed::Sleep { expected } => format!("no sleep: {variable} = {read}, not {}{from}", value(*expected)),
+        Deed::Try if step.written.is_some() => format!("update {variable} = {read} := {written}{from}"),
+        Deed::Try => format!("leave {variable} = {read} as it is{from}"),
+        Deed::Notify => format!("notify one at {variable} = {read} := {written}{from}"),
+        Deed::Leave => "leave".to_owned(),
         Deed::Choose { n, value } => format!("choose {value} of 0..{n}"),
     };
     with_library(text, step)
@@ -158,17 +166,24 @@ fn describe(step: &Step, blocks: &Blocks) -> String {
 
 /// Adds the function of a library that something was done in, if that says more than the step does.
 fn with_library(text: String, step: &Step) -> String {
-    let access = matches!(
-        step.deed,
-        Deed::Load
-            | Deed::Store
-            | Deed::Rmw { .. }
-            | Deed::Cas { .. }
-            | Deed::PlainRead
-            | Deed::PlainWrite
-            | Deed::Fence
-            | Deed::Wait { .. }
-    );
+    let is_lock = |wait: Wait| matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
+    let says_it_all = matches!(step.deed, Deed::Await { wait } if is_lock(wait));
+    let access = !says_it_all
+        && matches!(
+            step.deed,
+            Deed::Load
+                | Deed::Store
+                | Deed::Rmw { .. }
+                | Deed::Cas { .. }
+                | Deed::PlainRead
+                | Deed::PlainWrite
+                | Deed::Fence
+                | Deed::Sleep { .. }
+                | Deed::Await { .. }
+                | Deed::Try
+                | Deed::Notify
+                | Deed::Leave
+        );
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
     match via {
         Some(via) if access => {
@@ -177,6 +192,21 @@ fn with_library(text: String, step: &Step) -> String {
             if longer.chars().count() + place + 11 > COLUMNS { text } else { longer }
         }
         _ => text,
+    }
+}
+
+/// What a thread has waited for.
+fn has_come(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Mutex | Wait::ReadLock | Wait::WriteLock => "locked",
+        Wait::Notification => "notified",
+        Wait::Initialization => "initialized",
+        Wait::Token => "unparked",
+        Wait::Barrier => "past the barrier",
+        Wait::Message => "message",
+        Wait::Room => "room",
+        Wait::Wake => "woken",
+        Wait::End(_) => "ended",
     }
 }
 
@@ -241,6 +271,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use dpor_engine::verdict::Location;
+    use dpor_engine::vm::ThreadId;
 
     use super::*;
 
@@ -250,6 +281,7 @@ mod tests {
     }
 
     fn step(number: u32, thread: u16, deed: Deed) -> Step {
+        let thread = ThreadId(thread);
         let place = place(10 * number, None);
         Step {
             number,
@@ -277,11 +309,11 @@ mod tests {
         let heap = Object::Heap { address: 0x1000, size: 24, allocated: place(3, None).map(|place| place.location) };
         let trace = Trace {
             threads: vec![
-                Thread { number: 0, spawned_by: None, end: End::Failed, place: place(41, None) },
-                Thread { number: 1, spawned_by: Some(1), end: End::Ended, place: None },
+                Thread { number: ThreadId(0), spawned_by: None, end: End::Failed, place: place(41, None) },
+                Thread { number: ThreadId(1), spawned_by: Some(1), end: End::Ended, place: None },
             ],
             steps: vec![
-                step(1, 0, Deed::Spawn { thread: 1 }),
+                step(1, 0, Deed::Spawn { thread: ThreadId(1) }),
                 Step {
                     variable: variable(heap, 16),
                     written: Some(1),
@@ -311,7 +343,7 @@ block1: 24 bytes on the heap, allocated at src/lib.rs:3:5
 
     #[test]
     fn a_panic_comes_before_what_it_unwinds() {
-        let threads = vec![Thread { number: 0, spawned_by: None, end: End::Failed, place: place(9, None) }];
+        let threads = vec![Thread { number: ThreadId(0), spawned_by: None, end: End::Failed, place: place(9, None) }];
         let steps = vec![step(1, 0, Deed::Fence), Step { unwinding: true, ..step(2, 0, Deed::Fence) }];
         let text = render(&Trace { threads, steps }, Style::plain());
         assert!(
@@ -349,7 +381,7 @@ block1: 24 bytes on the heap, allocated at src/lib.rs:3:5
     #[test]
     fn long_traces_and_places_are_cut() {
         let steps = (1..=50).map(|number| step(number, 0, Deed::Fence)).collect();
-        let threads = vec![Thread { number: 0, spawned_by: None, end: End::Ended, place: None }];
+        let threads = vec![Thread { number: ThreadId(0), spawned_by: None, end: End::Ended, place: None }];
         let text = render(&Trace { threads, steps }, Style::plain());
         assert!(text.contains("      …  (10 earlier steps are not shown)\n    #11  src"), "{text}");
         assert_eq!(text.lines().count(), 43);

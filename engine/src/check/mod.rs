@@ -11,6 +11,7 @@
 mod locations;
 mod output;
 mod subject;
+mod trail;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -158,6 +159,8 @@ impl Findings {
                 explore::Failure::Nondeterminism(thread) => {
                     findings.add(Counterexample::nondeterminism(thread, recording));
                 }
+                // The explorer has dealt with it, unless it ran out of time.
+                explore::Failure::Unordered(_) | explore::Failure::Repeated(_) => findings.limit = Some(Limit::Time),
             }
         }
         findings
@@ -210,5 +213,6 @@ fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
 /// A mistake of ours: the test cannot be checked.
 fn internal(message: String) -> Box<Failure> {
     let (kind, thread) = (FailureKind::Unsupported, vm::ThreadId::MAIN);
-    Box::new(Failure { kind, message, location: None, stack: Vec::new(), thread, notes: Vec::new() })
+    let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
+    Box::new(Failure { kind, message, location: None, stack, thread, notes, waiting })
 }

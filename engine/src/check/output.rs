@@ -27,7 +27,7 @@ impl Observer<Subject> for FirstOutput {
         };
         // Of one part, the first that comes is the first.
         if first.as_ref().is_none_or(|(part, _)| *part > self.part) {
-            *first = Some((self.part.clone(), state.vm().output().clone()));
+            *first = Some((self.part.clone(), state.vm().output()));
         }
     }
 }

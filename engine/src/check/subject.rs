@@ -1,27 +1,31 @@
 //! A lowered test as a program to explore.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::explore::{Answer, Ending, Program};
-use crate::graph::{self, Graph, Loc, MemOrder, ThreadId, Value, View};
-use crate::program::{AtomicWidth, FuncId, Ordering};
-use crate::verdict::ErrorKind;
-use crate::vm::{self, Action, Failure, FailureKind, Image, Note, Output, RunOptions, Site, Stop, Tracked, Vm, Woken};
+use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
+use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
+use crate::vm::{
+    self, Action, Basis, Explored, Failure, FailureKind, Image, Output, RunOptions, Site, Stepped, Stop, Tracked,
+    Translated, Wait, Woken,
+};
 
 use super::locations::{Atomic, Locations};
-
-/// A thread has at most so many events: each needs some kilobytes.
-const MAX_EVENTS: u32 = 100_000;
+use super::trail::{Trail, Visited, has_effect, may_wait};
 
 /// A test to be explored.
 pub struct Subject {
-    image: Arc<Image>,
-    entry: FuncId,
-    options: Arc<RunOptions>,
+    basis: Arc<Basis<graph::Action>>,
     locations: Locations,
-    /// The memory whose accesses are tracked.
-    tracked: Arc<Tracked>,
+    check_leaks: bool,
+    /// Whether weak compare-and-swaps may fail without a reason.
+    spurious: bool,
+    tracked: Tracked,
 }
+
+/// A thread with more events than this will not end by itself.
+const MAX_EVENTS: u32 = 20_000;
 
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,11 +54,25 @@ impl PartialEq for Wrong {
 impl Eq for Wrong {}
 
 /// The state of a test that runs.
-#[derive(Clone)]
 pub struct State {
-    vm: Vm,
+    vm: Explored<graph::Action>,
+    /// By thread.
+    trails: Vec<Trail>,
     /// What went wrong.
     issue: Option<Issue>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { vm: self.vm.clone(), trails: self.trails.clone(), issue: self.issue.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &State) {
+        self.vm.clone_from(&source.vm);
+        self.trails.clone_from(&source.trails);
+        self.issue.clone_from(&source.issue);
+    }
 }
 
 impl State {
@@ -69,155 +87,285 @@ impl State {
     }
 
     fn wrong(&self, failure: Box<Failure>) -> Issue {
-        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output().clone() }))
+        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output() }))
     }
 
     /// The machine.
-    pub fn vm(&self) -> &Vm {
+    pub fn vm(&self) -> &Explored<graph::Action> {
         &self.vm
+    }
+
+    fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
+        if self.trails.len() <= id.index() {
+            self.trails.resize_with(id.index() + 1, Trail::default);
+        }
+        &mut self.trails[id.index()]
     }
 }
 
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
-            image: Arc::clone(image),
-            entry,
-            options: Arc::new(options.clone()),
+            basis: Basis::new(image, entry, options, tracked.clone()),
+            tracked,
             locations: Locations::default(),
-            tracked: Arc::new(tracked),
+            check_leaks: options.check_leaks,
+            spurious: options.spurious,
         }
     }
 
-    /// Runs a thread to its next visible action.
-    fn run(&self, state: &mut State, thread: ThreadId) -> graph::Action {
-        let id = vm_thread(thread);
-        match self.next_action(&mut state.vm, id) {
-            Ok(action) => action,
+    /// Answers a thread and runs it to its next visible action; `effect` says whether what is answered has changed
+    /// anything.
+    fn run(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        answer: Option<vm::Answer>,
+        moment: (&View, u32),
+        effect: bool,
+    ) -> graph::Action {
+        let (clock, events) = moment;
+        if events > MAX_EVENTS {
+            let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
+            return state.fail(failure);
+        }
+        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
+            Ok(stepped) => self.follow(state, id, stepped, effect),
             Err(failure) => state.fail(failure),
         }
     }
 
-    fn next_action(&self, vm: &mut Vm, id: vm::ThreadId) -> Result<graph::Action, Box<Failure>> {
-        loop {
-            let action = match vm.pending(id) {
-                Some(postponed) => postponed,
-                None => match vm.run_thread(id)? {
-                    Stop::Action(action) => action,
-                    Stop::Exit(0) => return Ok(graph::Action::Exit),
-                    Stop::Exit(code) => return Err(vm.exit_failure(id, code)),
-                },
-            };
-            vm.check_access(id)?;
-            match action {
-                Action::Yield | Action::Assume { holds: true } => vm.answer(id, vm::Answer::Done)?,
-                // Nobody else sees what a thread does while it is alone.
-                action if vm.is_single_threaded() && is_local(vm, action) => vm.perform_and_answer(id)?,
-                // Who waits sees for itself that the word has changed.
-                Action::FutexWake { .. } => vm.answer(id, vm::Answer::Value(0))?,
-                action => return self.translate(vm, id, action),
-            }
+    /// Notices where a thread waits in a loop.
+    fn follow(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        stepped: Stepped<graph::Action>,
+        effect: bool,
+    ) -> graph::Action {
+        let Stepped { action, mark, changed } = stepped;
+        let trail = state.trail(id);
+        if effect || changed {
+            trail.clear();
+        } else {
+            trail.go_on();
+        }
+        if !may_wait(&action) {
+            return action;
+        }
+        let visited = trail.visit(mark);
+        let may_retry = matches!(action, graph::Action::Cas { .. });
+        let of_interest = match visited {
+            Visited::New => false,
+            Visited::Differently => may_retry,
+            Visited::Alike { .. } => true,
+        };
+        if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
+            state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
+            return graph::Action::Fail;
+        }
+        match visited {
+            Visited::Alike { events } => graph::Action::Spin { events },
+            _ => action,
         }
     }
 
     /// The action as the explorer knows it.
-    fn translate(&self, vm: &Vm, id: vm::ThreadId, action: Action) -> Result<graph::Action, Box<Failure>> {
-        Ok(match action {
-            Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, width)?, order: order(ordering) }
+    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
+        Ok(Translated::Action(match action {
+            // Time passes, or it does not: the order of events shows which.
+            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+                return Ok(Translated::Answer(vm::Answer::Done));
             }
-            Action::Store { address, width, ordering, value } => graph::Action::Store {
-                loc: self.loc(vm, id, address, width)?,
-                order: order(ordering),
-                value: value as Value,
-            },
+            // Who waits sees for itself that the word has changed.
+            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => {
+                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
+            }
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(vm, id, address, width)?,
+                loc: self.loc(address, width)?,
                 order: order(ordering),
                 op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
-            Action::Cas { address, width, success, failure, expected, new, .. } => graph::Action::Cas {
-                loc: self.loc(vm, id, address, width)?,
+            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
+                loc: self.loc(address, width)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
+                spurious: weak && self.spurious,
             },
-            Action::Lock { address } => graph::Action::Lock { loc: self.loc(vm, id, address, AtomicWidth::W32)? },
+            Action::Await { address, test, then, .. } => {
+                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
+            }
+            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
+                loc: self.word(address)?,
+                order: order(ordering),
+                failure: order(failure),
+                test,
+                then,
+            },
+            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
+                loc: self.word(address)?,
+                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
+                test,
+                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
+            },
+            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
             Action::Choose { n } => match u32::try_from(n) {
                 Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err(vm.unsupported(id, "a choice among none, or among more than 2^32")),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
             },
-            Action::Assume { .. } => graph::Action::Block,
+            Action::Assume { holds: false } => graph::Action::Block,
             Action::End => graph::Action::End,
-            // Looks whether the word has changed; where it has not, the thread sleeps in this execution for ever, and
-            // wakes up in others, in which the word it sees has changed.
-            Action::FutexWait { address, .. } => {
-                graph::Action::Load { loc: self.loc(vm, id, address, AtomicWidth::W32)?, order: MemOrder::Relaxed }
+            // Whether it is woken or its time is over: it looks once.
+            Action::FutexWait { address, timeout: Some(_), .. } => {
+                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
             }
-            Action::FutexWake { .. } => graph::Action::Block,
+            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
+                loc: self.word(address)?,
+                order: MemOrder::Relaxed,
+                test: Test::IsNot(expected.into()),
+                then: Then::Read,
+            },
             Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic }
+                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value, .. } => {
-                graph::Action::Store { loc: self.plain_loc(vm, id, address, len)?, order: MemOrder::NotAtomic, value }
+                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
             }
-            Action::Yield => graph::Action::Block,
-        })
+        }))
     }
 
-    fn plain_loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, len: u32) -> Result<Loc, Box<Failure>> {
+    /// The location of a 32-bit word.
+    fn word(&self, address: u64) -> Result<Loc, String> {
+        self.loc(address, AtomicWidth::W32)
+    }
+
+    fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
-            Some(width) => self.loc(vm, id, address, width),
-            None => Err(vm.unsupported(id, "an atomic of this size")),
+            Some(width) => self.loc(address, width),
+            None => Err("an atomic of this size".to_owned()),
         }
     }
 
-    fn loc(&self, vm: &Vm, id: vm::ThreadId, address: u64, width: AtomicWidth) -> Result<Loc, Box<Failure>> {
+    fn loc(&self, address: u64, width: AtomicWidth) -> Result<Loc, String> {
         if width == AtomicWidth::W128 {
-            return Err(vm.unsupported(id, "a 128-bit atomic"));
+            return Err("a 128-bit atomic".to_owned());
         }
         let atomic = Atomic { address, width };
         let loc = self.locations.number(atomic);
         if self.locations.atomic(loc) != atomic {
-            return Err(vm.unsupported(id, "atomic accesses of different sizes to the same place"));
+            return Err("atomic accesses of different sizes to the same place".to_owned());
         }
         Ok(loc)
+    }
+
+    /// The addresses and the last values of all atomics that were accessed.
+    fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
+        let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
+        let last = |(loc, location): (Loc, &graph::Location)| {
+            (self.locations.atomic(loc).address, graph.written(location.co_max(), loc))
+        };
+        touched.map(last).collect()
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
     /// though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
-        if thread.pending != graph::Action::Block {
-            return true;
+        match thread.pending {
+            graph::Action::Block => {}
+            graph::Action::Spin { events } => return has_read_latest(graph, thread, events),
+            _ => return true,
         }
-        let Some(Action::FutexWait { .. }) = state.vm.pending(vm_thread(id)) else { return false };
+        if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
+            return false;
+        }
         let event = graph.event(thread.last);
         graph.location(event.loc).co.last() == Some(&event.rf)
     }
 
     /// All threads that are left wait for ever.
-    fn deadlock(&self, state: &State, graph: &Graph) -> Box<Failure> {
-        let waiting: Vec<vm::ThreadId> =
-            graph.threads().filter(|(_, thread)| !thread.is_finished()).map(|(id, _)| vm_thread(id)).collect();
-        let first = waiting.first().copied().unwrap_or_default();
-        let message = match waiting.len() {
-            1 => format!("{} waits for ever", first.phrase()),
-            count => format!("{count} threads wait for ever"),
-        };
-        let note = |id: vm::ThreadId| Note {
-            message: format!("{} waits here", id.phrase()),
-            location: vm::innermost(&state.vm.stack_trace(id)),
-            thread: Some(id),
-        };
-        let notes = waiting.iter().map(|id| note(*id)).collect();
-        Box::new(Failure { notes, ..*state.vm.failure(first, ErrorKind::Deadlock, message) })
+    fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
+        let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        let waiting = left.map(|(id, _)| {
+            let holders = self.holders(&state.vm, graph, id);
+            state.vm.waiting(vm_thread(id), holders.into_iter().map(vm_thread).collect())
+        });
+        Failure::deadlock(waiting.collect())
     }
+
+    /// Threads spin, and nobody is left who could change what they read.
+    fn non_termination(&self, state: &State, graph: &Graph) -> Failure {
+        let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        let (spinning, blocked): (Vec<_>, Vec<_>) =
+            left.partition(|(_, thread)| matches!(thread.pending, graph::Action::Spin { .. }));
+        let waiting = |(id, _): &(ThreadId, &graph::Thread)| {
+            let holders = self.holders(&state.vm, graph, *id);
+            state.vm.waiting(vm_thread(*id), holders.into_iter().map(vm_thread).collect())
+        };
+        Failure::non_termination(spinning.iter().map(waiting).collect(), blocked.iter().map(waiting).collect())
+    }
+
+    /// Who has what a thread waits for.
+    fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
+        let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
+        let Ok(loc) = self.word(address) else { return Vec::new() };
+        if !exclusive && wait != Wait::WriteLock {
+            return Vec::new();
+        }
+        let writes = graph.locations().nth(loc.index()).map_or(&[][..], |(_, location)| &location.co[1..]);
+        // It was taken when there was but one thread.
+        let Some(&last) = writes.last() else { return vec![ThreadId::new(0)] };
+        if exclusive || readers(graph, writes).is_empty() {
+            return vec![graph.event(last).thread];
+        }
+        readers(graph, writes)
+    }
+}
+
+/// Whether all that the latest events of a thread have read is still the latest.
+fn has_read_latest(graph: &Graph, thread: &graph::Thread, events: u32) -> bool {
+    let mut id = thread.last;
+    for _ in 0..events {
+        let event = graph.event(id);
+        if event.is_read && graph.last_value(event.loc) != Some(event.answer) {
+            return false;
+        }
+        id = event.po_prev;
+    }
+    true
+}
+
+/// The threads that have locked a lock for reading, given all writes to it.
+fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
+    let mut held: BTreeMap<ThreadId, u32> = BTreeMap::new();
+    for &write in writes {
+        let event = graph.event(write);
+        match event.action {
+            graph::Action::Await { then: Then::Add(_), .. } | graph::Action::Try { then: Then::Add(_), .. } => {
+                *held.entry(event.thread).or_default() += 1;
+            }
+            // A writer that has become a reader.
+            graph::Action::Store { value: 1, .. } => *held.entry(event.thread).or_default() += 1,
+            graph::Action::Rmw { op: RmwOp::Sub, .. } => {
+                held.entry(event.thread).and_modify(|count| *count = count.saturating_sub(1));
+            }
+            _ => {}
+        }
+    }
+    held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
 impl Program for Subject {
@@ -229,13 +377,10 @@ impl Program for Subject {
     }
 
     fn initial(&self) -> State {
-        match Vm::new(&self.image, self.entry, &self.options) {
-            Ok(mut vm) => {
-                vm.track(&self.tracked);
-                State { vm, issue: None }
-            }
+        match Explored::new(&self.basis) {
+            Ok(vm) => State { vm, trails: Vec::new(), issue: None },
             Err(failure) => {
-                let mut state = State { vm: Vm::empty(&self.image, &self.options), issue: None };
+                let mut state = State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue: None };
                 state.fail(failure);
                 state
             }
@@ -246,37 +391,36 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        state.vm.set_clock(clock, 0);
-        self.run(state, thread)
+        self.run(state, vm_thread(thread), None, (clock, 0), true)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
         let id = vm_thread(thread);
         let value = u128::from(answer.value);
-        let answered = match state.vm.pending(id) {
-            Some(Action::Cas { expected, .. }) => vm::Answer::Cas { old: value, success: value == expected },
+        let (pending, translated) = state.vm.pending_and_translated(id);
+        let answered = match pending {
+            Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
             Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
                 (false, _) => vm::Answer::Woken(Woken::Changed),
                 (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
                 (true, None) => return graph::Action::Block,
             },
+            Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
             Some(_) => vm::Answer::Value(value),
             None => vm::Answer::Done,
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        if events > MAX_EVENTS {
-            return state.fail(too_many_events(&state.vm, id));
-        }
-        // The access itself is the latest event; what follows comes after it.
-        state.vm.set_clock(answer.clock, events.saturating_sub(1));
-        let result = state.vm.record(id, answered).and_then(|()| {
-            state.vm.set_clock(answer.clock, events);
-            state.vm.answer(id, answered)
-        });
-        match result {
-            Ok(()) => self.run(state, thread),
-            Err(failure) => state.fail(failure),
-        }
+        let effect = translated.is_none_or(|action| has_effect(&action, answer.value, answer.wrote));
+        self.run(state, id, Some(answered), (answer.clock, events), effect)
+    }
+
+    fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
+        let is_loop = |site| self.tracked.contains(Site::Loop(site));
+        self.tracked.has_loops() && state.trails.get(thread.index()).is_some_and(|trail| trail.sites().any(is_loop))
+    }
+
+    fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -284,10 +428,14 @@ impl Program for Subject {
         state.vm.peek(address, width.bytes() as usize)
     }
 
+    fn all_left(&self, state: &State, keepers: Loc) -> bool {
+        self.initial_value(state, keepers) == 0
+    }
+
     fn error(&self, state: &State, thread: ThreadId) -> Issue {
         match &state.issue {
             Some(issue) => issue.clone(),
-            None => state.wrong(state.vm.unsupported(vm_thread(thread), "a failure without a reason")),
+            None => state.wrong(state.vm.limit(vm_thread(thread), "a failure without a reason")),
         }
     }
 
@@ -295,47 +443,33 @@ impl Program for Subject {
         !matches!(issue, Issue::Failure(_))
     }
 
-    fn share(&self, state: &mut State) {
-        state.vm.share();
+    fn state_bytes(&self, state: &State) -> usize {
+        state.vm.bytes()
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
-            Ending::Complete if self.options.check_leaks && !exits(graph) => state.vm.leaks(),
+            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(graph)),
             Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
-                of_interest.then(|| self.deadlock(state, graph))
+                let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
+                match of_interest {
+                    false => None,
+                    true if graph.threads().any(|(_, thread)| spins(thread)) => {
+                        Some(Box::new(self.non_termination(state, graph)))
+                    }
+                    true => Some(Box::new(self.deadlock(state, graph))),
+                }
             }
         };
-        match failure {
-            Some(failure) => Err(state.wrong(failure)),
-            None => Ok(()),
-        }
+        failure.map_or(Ok(()), |failure| Err(state.wrong(failure)))
     }
-}
-
-/// A thread that will not come to its end.
-fn too_many_events(vm: &Vm, id: vm::ThreadId) -> Box<Failure> {
-    let mut failure = vm.failure(id, FailureKind::Limit, format!("a thread has taken {MAX_EVENTS} visible steps"));
-    let message = "a loop that waits for another thread may be explored without end".to_owned();
-    failure.notes.push(Note { message, location: None, thread: None });
-    failure
 }
 
 /// Whether a thread has ended the program, with all that is left in memory.
 fn exits(graph: &Graph) -> bool {
     graph.threads().any(|(_, thread)| thread.pending == graph::Action::Exit)
-}
-
-/// Whether an action of a thread that is alone concerns nobody else, and need not wait.
-fn is_local(vm: &Vm, action: Action) -> bool {
-    match action {
-        Action::Load { .. } | Action::Store { .. } | Action::Rmw { .. } | Action::Cas { .. } => true,
-        Action::Fence { .. } => true,
-        Action::Lock { address } => vm.peek(address, 4) == graph::UNLOCKED,
-        _ => false,
-    }
 }
 
 fn vm_thread(thread: ThreadId) -> vm::ThreadId {

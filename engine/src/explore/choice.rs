@@ -7,17 +7,17 @@ use crate::graph::{EventId, ThreadId, Value};
 pub(super) enum Choice {
     /// The action has only one way to happen.
     Only,
-    /// The read, or read-modify-write, reads from this write.
-    Read(EventId),
+    /// The read, or read-modify-write, reads from this write, and happens in this way.
+    Read { source: EventId, way: u32 },
     /// The write goes to this place in coherence order.
     Place(u32),
     /// The choice is this one.
     Value(Value),
     /// The pending write of the thread goes to this place and revisits the read. A read-modify-write reads from
-    /// `source`.
-    Revisit { thread: ThreadId, read: EventId, place: u32, source: EventId },
+    /// `source`. Both the write and the read have a way to happen.
+    Revisit { thread: ThreadId, read: EventId, place: u32, source: EventId, way: u32, read_way: u32 },
     /// The latest event, a read-modify-write that was itself just revisited, revisits the read.
-    RevisitOn { read: EventId },
+    RevisitOn { read: EventId, read_way: u32 },
     /// A read-modify-write that was revisited stays as it is, and revisits nothing itself.
     Stay,
     /// Nothing more happens: no thread can go on.

@@ -8,16 +8,16 @@ use super::choice::Choice;
 use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
 use super::visit::Visitor;
-use crate::graph::{Action, Effect, EventId, Graph, LOCKED, Loc, ThreadId, UNLOCKED, Value, join};
+use crate::graph::{Action, Effect, EventId, Graph, Loc, Test, ThreadId, Value, join};
 use crate::model::{Model, Site};
 
 /// What the revisiting write is, for the choice of its place.
 #[derive(Clone, Copy, Debug)]
-enum Writes {
+pub(super) enum Writes {
     /// A store: anywhere after this position.
     After(usize),
-    /// A read-modify-write: right after the write it reads from.
-    RightAfter(EventId),
+    /// A read-modify-write that happens in this way: right after the write it reads from.
+    RightAfter(EventId, u32),
 }
 
 /// The floors of an access, as far as it only reads and as far as it also writes: a compare-and-swap has an ordering for
@@ -31,16 +31,21 @@ struct Floors {
 /// Whether a thread can take its pending action in this graph.
 pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Graph, thread: ThreadId) -> bool {
     match graph.thread(thread).pending {
-        Action::End | Action::Block | Action::Exit | Action::Fail => false,
+        Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => false,
         Action::Join(target) => {
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }
-        Action::Lock { loc } => {
-            let value = graph.last_value(loc).unwrap_or_else(|| program.initial_value(state, loc));
-            value == UNLOCKED
+        Action::Await { loc, test, .. } => passes(program, state, graph, loc, test),
+        Action::Reach { loc, test, keepers, .. } => {
+            passes(program, state, graph, loc, test) || keepers.is_some_and(|keepers| program.all_left(state, keepers))
         }
         _ => true,
     }
+}
+
+/// Whether the last value of a location passes a test.
+fn passes<P: Program>(program: &P, state: &P::State, graph: &Graph, loc: Loc, test: Test) -> bool {
+    test.passes(graph.last_value(loc).unwrap_or_else(|| program.initial_value(state, loc)))
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -49,7 +54,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         match self.graph().thread(thread).pending {
             Action::Load { loc, .. } => self.decide_read(thread, loc),
             Action::Store { loc, .. } => self.decide_store(thread, loc),
-            Action::Rmw { loc, .. } | Action::Cas { loc, .. } | Action::Lock { loc } => self.decide_read(thread, loc),
+            Action::Rmw { loc, .. }
+            | Action::Cas { loc, .. }
+            | Action::Try { loc, .. }
+            | Action::Await { loc, .. }
+            | Action::Pick { loc, .. } => self.decide_read(thread, loc),
+            Action::Reach { loc, test, .. } => self.decide_reach(thread, loc, test),
             Action::Choose(n) => self.choices.extend((0..u64::from(n.max(1))).map(Choice::Value)),
             _ => self.choices.push(Choice::Only),
         }
@@ -66,24 +76,59 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let action = graph.thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
         let last = self.graphs[self.level].location(loc).co.len() - 1;
+        let (confirms, speculates) = (self.confirms(thread), self.speculates(thread));
         for position in (floors.read.min(floors.update)..=last).rev() {
             let graph = &self.graphs[self.level];
             let co = &graph.location(loc).co;
             let source = co[position];
-            let Some(value) = action.update(graph.written(source, loc)) else {
-                if position >= floors.read && !matches!(action, Action::Lock { .. }) {
-                    self.choices.push(Choice::Read(source));
+            let old = graph.written(source, loc);
+            if !graph.may_read(thread, source) {
+                continue;
+            }
+            // What would wait for ever and has not seen the latest value is of no interest.
+            if action.is_blocked_by(old) && (action.is_lock() || position < last) {
+                continue;
+            }
+            let free = position == last || !graph.event(co[position + 1]).is_update();
+            if confirms && !action.is_lock() && self.fails_to_confirm(thread, source) {
+                continue;
+            }
+            if speculates && !free && !self.can_confirm(thread, loc, source) {
+                continue;
+            }
+            for way in 0..action.ways(old) {
+                let Some(value) = action.update(old, way) else {
+                    if position >= floors.read {
+                        self.choices.push(Choice::Read { source, way });
+                    }
+                    continue;
+                };
+                if position < floors.update {
+                    continue;
                 }
-                continue;
-            };
-            if position < floors.update {
-                continue;
+                if value == old && self.waits_in_vain(thread, source) {
+                    if position == last {
+                        self.choices.push(Choice::Read { source, way });
+                    }
+                    continue;
+                }
+                if free {
+                    self.choices.push(Choice::Read { source, way });
+                }
+                self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, way));
             }
-            if position == last || !graph.event(co[position + 1]).is_update() {
-                self.choices.push(Choice::Read(source));
-            }
-            self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source));
         }
+    }
+
+    /// What is waited for has come: the first write that did it; or it will not come any more.
+    fn decide_reach(&mut self, thread: ThreadId, loc: Loc, test: Test) {
+        self.touch(loc);
+        let graph = &self.graphs[self.level];
+        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, false), &mut self.scratch);
+        let late = &graph.location(loc).co[floor..];
+        let first = late.iter().copied().find(|&write| test.passes(graph.written(write, loc)));
+        let source = first.unwrap_or(graph.location(loc).co_max());
+        self.choices.push(Choice::Read { source, way: 0 });
     }
 
     /// The floors of the pending access of a thread.
@@ -118,25 +163,23 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let graph = self.graph();
             let thread = graph.preference()[index];
             let slot = graph.thread(thread);
-            let Action::Lock { loc } = slot.pending else { continue };
-            if !slot.alive {
-                continue;
-            }
+            let action = slot.pending;
+            let (Some(loc), true) = (action.loc(), slot.alive && action.is_lock()) else { continue };
             self.touch(loc);
             let graph = &self.graphs[self.level];
             let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
             for position in (floor..graph.location(loc).co.len()).rev() {
                 let graph = &self.graphs[self.level];
                 let source = graph.location(loc).co[position];
-                if graph.written(source, loc) == UNLOCKED {
-                    self.decide_revisits_of(thread, loc, LOCKED, Writes::RightAfter(source));
+                if let Some(value) = action.update(graph.written(source, loc), 0) {
+                    self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, 0));
                 }
             }
         }
     }
 
     /// Pushes the revisits that the pending write of a thread can make.
-    fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
+    pub(super) fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
         let graph = &self.graphs[self.level];
         if graph.location(loc).reads.is_empty() {
             return;
@@ -145,7 +188,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(slot.tip()));
         self.porf[thread.index()] = slot.len + 1;
-        if let Writes::RightAfter(source) = writes
+        if let Writes::RightAfter(source, _) = writes
             && source != EventId::INIT
         {
             join(&mut self.porf, graph.porf(source));
@@ -160,7 +203,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let event = graph.event(id);
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(id));
-        self.decide_revisits(event.thread, id, event.loc, event.written, Writes::RightAfter(event.rf));
+        self.decide_revisits(event.thread, id, event.loc, event.written, Writes::RightAfter(event.rf, event.way));
     }
 
     /// Goes back through the events that are not causally before the write, as long as they were added maximally: the
@@ -182,10 +225,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if !is_maximally_added(graph, id, &revisiter) {
                 break;
             }
-            if candidate && event.snapshot.is_some() {
-                let site = Site::of(graph, id, event.action.update(value).is_some());
-                let floor = self.model.floor(graph, &site, &mut self.scratch);
-                push_places(graph, &mut self.choices, id, &revisiter, loc, floor, writes);
+            if candidate
+                && event.snapshot.is_some()
+                && (!event.after.is_some() || revisiter.depends_on(graph, event.after))
+            {
+                for way in 0..event.action.ways(value) {
+                    let site = Site::of(graph, id, event.action.update(value, way).is_some());
+                    let floor = self.model.floor(graph, &site, &mut self.scratch);
+                    push_places(graph, &mut self.choices, (id, way), &revisiter, floor, writes);
+                }
             }
         }
         self.porf = porf;
@@ -196,23 +244,25 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 fn push_places(
     graph: &Graph,
     choices: &mut Vec<Choice>,
-    read: EventId,
+    (read, read_way): (EventId, u32),
     write: &Revisiter<'_>,
-    loc: Loc,
     floor: usize,
     writes: Writes,
 ) {
-    let co = &graph.location(loc).co;
+    let co = &graph.location(graph.event(read).loc).co;
     let kept = |w: EventId| write.keeps(graph, read, w);
     match writes {
-        Writes::RightAfter(source) => {
+        Writes::RightAfter(source, way) => {
             let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
             let next = co[position + 1..].iter().copied().find(|&w| w != write.id);
             let taken = next.is_some_and(|w| graph.event(w).is_update() && kept(w));
             if position >= floor && !taken {
                 choices.push(match write.id.is_some() {
-                    true => Choice::RevisitOn { read },
-                    false => Choice::Revisit { thread: write.thread, read, place: position as u32 + 1, source },
+                    true => Choice::RevisitOn { read, read_way },
+                    false => {
+                        let (thread, place) = (write.thread, position as u32 + 1);
+                        Choice::Revisit { thread, read, place, source, way, read_way }
+                    }
                 });
             }
         }
@@ -222,7 +272,8 @@ fn push_places(
                 let splits = place < len && graph.event(co[place]).is_update();
                 if !splits {
                     let (thread, place) = (write.thread, place as u32);
-                    choices.push(Choice::Revisit { thread, read, place, source: EventId::NONE });
+                    let source = EventId::NONE;
+                    choices.push(Choice::Revisit { thread, read, place, source, way: 0, read_way });
                 }
             }
         }
@@ -233,18 +284,18 @@ fn push_places(
 pub(super) fn effect(graph: &Graph, thread: ThreadId, choice: Choice) -> Effect {
     let action = graph.thread(thread).pending;
     match choice {
-        Choice::Read(rf) => effect_of_read(graph, action, rf),
+        Choice::Read { source, way } => effect_of_read(graph, action, source, way),
         Choice::Place(place) => effect_of_store(action, place as usize),
         Choice::Value(value) => Effect::answer(value),
         _ => Effect::answer(0),
     }
 }
 
-/// A read, or read-modify-write, that reads from `rf`.
-pub(super) fn effect_of_read(graph: &Graph, action: Action, rf: EventId) -> Effect {
+/// A read, or read-modify-write, that reads from `rf` and happens in this way.
+pub(super) fn effect_of_read(graph: &Graph, action: Action, rf: EventId, way: u32) -> Effect {
     let value = action.loc().map_or(0, |loc| graph.written(rf, loc));
     let place = if rf == EventId::INIT { 1 } else { graph.event(rf).co_pos as usize + 1 };
-    Effect { rf, written: action.update(value), place, answer: value }
+    Effect { rf, written: action.update(value, way), place, answer: action.answer(value, way), way }
 }
 
 /// A store at a place in coherence order.
@@ -253,5 +304,5 @@ pub(super) fn effect_of_store(action: Action, place: usize) -> Effect {
         Action::Store { value, .. } => Some(value),
         _ => None,
     };
-    Effect { rf: EventId::NONE, written, place, answer: 0 }
+    Effect { rf: EventId::NONE, written, place, answer: 0, way: 0 }
 }

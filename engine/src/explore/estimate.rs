@@ -7,6 +7,7 @@
 
 use super::program::Program;
 use super::visit::{Step, Visitor};
+use super::waiting::{Locs, Waiting};
 use super::{Config, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
@@ -46,11 +47,14 @@ impl Estimate {
 
 /// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
-    with_model(config, Sampling { program, samples, seed })
+    let none = Locs::default();
+    let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none };
+    with_model(config, Sampling { program, waiting, samples, seed })
 }
 
 struct Sampling<'a, P> {
     program: &'a P,
+    waiting: Waiting<'a>,
     samples: u64,
     seed: u64,
 }
@@ -59,7 +63,8 @@ impl<P: Program> UnderModel for Sampling<'_, P> {
     type Output = Estimate;
 
     fn under<M: Model>(self, model: M) -> Estimate {
-        Descents::new(self.program, model, self.seed).sample(self.samples)
+        let visitor = Visitor::new(self.program, model, self.waiting);
+        Descents::new(visitor, self.seed).sample(self.samples)
     }
 }
 
@@ -70,8 +75,8 @@ pub(super) struct Descents<'p, P: Program, M> {
 }
 
 impl<'p, P: Program, M: Model> Descents<'p, P, M> {
-    pub fn new(program: &'p P, model: M, seed: u64) -> Descents<'p, P, M> {
-        Descents { visitor: Visitor::new(program, model), random: SplitMix(seed) }
+    pub fn new(visitor: Visitor<'p, P, M>, seed: u64) -> Descents<'p, P, M> {
+        Descents { visitor, random: SplitMix(seed) }
     }
 
     pub fn sample(&mut self, samples: u64) -> Estimate {
@@ -90,6 +95,7 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
             match step {
                 Step::Extended => step = self.step(&mut leaves),
                 Step::Full(_) | Step::Failed(_) => return leaves,
+                Step::Cut => return 0.0,
             }
         }
     }
@@ -105,6 +111,9 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
         match next {
             Some(thread) => visitor.decide(thread),
             None => visitor.decide_full(),
+        }
+        if visitor.choices.len() == start {
+            return Step::Cut;
         }
         let slot = visitor.save();
         self.pick(next.unwrap_or(ThreadId::new(0)), start, slot, leaves)

@@ -32,11 +32,15 @@ impl Revisiter<'_> {
 /// Whether `id` was added maximally before the write, `id` not being causally before the write.
 ///
 /// `Previous` is what was added before `id` or is causally before the write. Nothing in it may read from `id`; the write
-/// that `id` is or reads from must be in it, and must be coherence-maximal in it. A choice is maximal if it is the first.
+/// that `id` is or reads from must be in it, and must be coherence-maximal in it. A choice is maximal if it is
+/// the first; and so is one of several ways. What is reached could not have been otherwise.
 pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
     let event = graph.event(id);
-    if event.fixed {
+    if event.fixed || event.way > 0 {
         return false;
+    }
+    if matches!(event.action, Action::Reach { .. }) {
+        return true;
     }
     if !event.is_access() {
         return !matches!(event.action, Action::Choose(_)) || event.answer == 0;

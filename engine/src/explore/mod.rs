@@ -11,6 +11,7 @@
 
 mod choice;
 mod clock;
+mod confirm;
 mod decide;
 mod estimate;
 mod ledger;
@@ -21,6 +22,7 @@ mod revisit;
 mod snapshots;
 mod stats;
 mod visit;
+mod waiting;
 mod workers;
 
 pub use choice::Path;
@@ -30,9 +32,10 @@ pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
 pub use workers::Progress;
 
-use crate::graph::{Graph, ThreadId};
+use crate::graph::{Graph, Loc, ThreadId};
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use std::time::Duration;
+use waiting::{Locs, Waiting};
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -51,8 +54,37 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Do not stop at an error.
     pub keep_going: bool,
-    /// Let weak compare-and-swaps fail spuriously.
-    pub spurious: bool,
+    /// What is done about threads that wait.
+    pub awaiting: AwaitLevel,
+}
+
+/// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
+/// Reduction, CAV 2023), from nothing to all that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AwaitLevel {
+    /// An iteration that waits blocks its execution.
+    Off,
+    /// Iterations that wait because they have read something old are dropped.
+    Stale,
+    /// A thread goes on when what it waits for has come.
+    InPlace,
+    /// Iterations that would fail to confirm what they have read are dropped, too.
+    Full,
+}
+
+impl AwaitLevel {
+    /// Every level, from the least.
+    pub const ALL: [AwaitLevel; 4] = [AwaitLevel::Off, AwaitLevel::Stale, AwaitLevel::InPlace, AwaitLevel::Full];
+
+    /// The name users see.
+    pub fn name(self) -> &'static str {
+        match self {
+            AwaitLevel::Off => "off",
+            AwaitLevel::Stale => "stale",
+            AwaitLevel::InPlace => "in-place",
+            AwaitLevel::Full => "full",
+        }
+    }
 }
 
 impl Config {
@@ -66,7 +98,7 @@ impl Config {
             max_executions: None,
             timeout: None,
             keep_going: false,
-            spurious: false,
+            awaiting: AwaitLevel::Full,
         }
     }
 }
@@ -80,6 +112,12 @@ pub enum Failure<E> {
     Race(Race),
     /// A thread asked for something else when it was run again with the same answers.
     Nondeterminism(ThreadId),
+    /// Writes to a location that threads wait for are not causally ordered: it is explored again without relying on that.
+    /// Reports never have this.
+    Unordered(Loc),
+    /// A location that threads confirm has the same value twice, so that a confirmation may succeed though something was
+    /// written in between: it is explored again without relying on that. Reports never have this.
+    Repeated(Loc),
 }
 
 /// An erroneous execution.
@@ -135,8 +173,25 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     progress: Option<&Progress>,
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
-    let run = Run { program, config, progress, observers: (0..config.workers.max(1)).map(|_| observer()).collect() };
-    with_model(config, run)
+    let (mut unordered, mut repeated) = (Locs::default(), Locs::default());
+    loop {
+        let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
+        let waiting = Waiting { level: config.awaiting, unordered: &unordered, repeated: &repeated };
+        let (report, observers) = with_model(config, Run { program, config, waiting, progress, observers });
+        let mut again = false;
+        for found in &report.errors {
+            match found.failure {
+                Failure::Unordered(loc) => unordered.insert(loc),
+                Failure::Repeated(loc) => repeated.insert(loc),
+                _ => continue,
+            }
+            again = true;
+        }
+        if !again {
+            return (report, observers);
+        }
+        progress.inspect(|progress| progress.reset());
+    }
 }
 
 /// Something to be done under a model that is known only when the program runs.
@@ -157,6 +212,7 @@ pub(crate) fn with_model<T: UnderModel>(config: &Config, task: T) -> T::Output {
 struct Run<'a, P, O> {
     program: &'a P,
     config: &'a Config,
+    waiting: Waiting<'a>,
     progress: Option<&'a Progress>,
     observers: Vec<O>,
 }
@@ -165,6 +221,6 @@ impl<P: Program, O: Observer<P>> UnderModel for Run<'_, P, O> {
     type Output = (Report<P::Error>, Vec<O>);
 
     fn under<M: Model>(self, model: M) -> Self::Output {
-        workers::run(self.program, model, self.config, self.progress, self.observers)
+        workers::run(self.program, model, self.config, self.waiting, self.progress, self.observers)
     }
 }

@@ -8,6 +8,8 @@ use std::fmt::Debug;
 pub struct Answer<'a> {
     /// The value read or chosen, or the number of the thread spawned; 0 for actions that have no answer.
     pub value: Value,
+    /// Whether something was written: whether a compare-and-swap succeeded.
+    pub wrote: bool,
     /// What happens before the thread's next step: for each thread, how many of its events. An access of another thread
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.
@@ -58,8 +60,27 @@ pub trait Program: Sync {
     /// Answers the pending action of a thread and runs it to the next.
     fn resume(&self, state: &mut Self::State, thread: ThreadId, answer: Answer<'_>) -> Action;
 
+    /// Whether the pending action of a thread may be part of an iteration of a loop that waits, which then ends with
+    /// [`Action::Spin`].
+    fn may_spin(&self, state: &Self::State, thread: ThreadId) -> bool {
+        let _ = (state, thread);
+        false
+    }
+
+    /// Whether a thread is in the same state in both, and so would do the same from there on, given the same answers.
+    fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
+        let _ = (a, b, thread);
+        false
+    }
+
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
+
+    /// Whether all `keepers` have [left](Action::Leave). This must depend on the events only, not on their order.
+    fn all_left(&self, state: &Self::State, keepers: Loc) -> bool {
+        let _ = (state, keepers);
+        false
+    }
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;

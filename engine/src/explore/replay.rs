@@ -32,8 +32,15 @@ struct Scheduled {
     /// For a store, its place in coherence order at the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     co: Option<u32>,
+    /// In which of the ways that its action allows it happened.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    way: u32,
     /// What the action was answered with.
     answer: Value,
+}
+
+fn is_zero(way: &u32) -> bool {
+    *way == 0
 }
 
 /// The kinds of actions that become events.
@@ -44,7 +51,11 @@ enum Kind {
     Store,
     Rmw,
     Cas,
-    Lock,
+    Try,
+    Await,
+    Reach,
+    Pick,
+    Leave,
     Fence,
     Spawn,
     Join,
@@ -58,12 +69,16 @@ impl Kind {
             Action::Store { .. } => Kind::Store,
             Action::Rmw { .. } => Kind::Rmw,
             Action::Cas { .. } => Kind::Cas,
-            Action::Lock { .. } => Kind::Lock,
+            Action::Try { .. } => Kind::Try,
+            Action::Await { .. } => Kind::Await,
+            Action::Reach { .. } => Kind::Reach,
+            Action::Pick { .. } => Kind::Pick,
+            Action::Leave { .. } => Kind::Leave,
             Action::Fence { .. } => Kind::Fence,
             Action::Spawn => Kind::Spawn,
             Action::Join(_) => Kind::Join,
             Action::Choose(_) => Kind::Choose,
-            Action::End | Action::Block | Action::Exit | Action::Fail => return None,
+            Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => return None,
         })
     }
 }
@@ -102,6 +117,7 @@ impl Schedule {
                 does: Kind::of(&event.action)?,
                 rf: event.is_read.then(|| event.rf.index() as u32),
                 co: (event.is_write && !event.is_read).then(|| graph.place_when_added(id)),
+                way: event.way,
                 answer: event.answer,
             })
         };
@@ -182,11 +198,9 @@ impl<P: Program> Run<'_, P> {
             graph.touch(loc, || program.initial_value(state, loc));
         }
         let effect = self.effect(action, scheduled)?;
-        let waits = match action {
-            Action::Lock { .. } => effect.written.is_none(),
-            _ => !is_enabled(self.program, &self.state, &self.graph, thread),
-        };
-        if waits {
+        // What a read reads says whether it waits.
+        let waits = effect.rf == EventId::NONE && !is_enabled(self.program, &self.state, &self.graph, thread);
+        if waits || action.is_lock() && effect.written.is_none() && action.is_blocked_by(effect.answer) {
             return None;
         }
         let id = self.graph.append(thread, action, effect);
@@ -203,7 +217,8 @@ impl<P: Program> Run<'_, P> {
                 let loc = action.loc()?;
                 let writes = &self.graph.location(loc).co;
                 let source = writes.iter().copied().find(|write| write.index() == source as usize)?;
-                Some(effect_of_read(&self.graph, action, source))
+                let ways = action.ways(self.graph.written(source, loc));
+                (scheduled.way < ways).then(|| effect_of_read(&self.graph, action, source, scheduled.way))
             }
             (Action::Choose(n), None, None) => {
                 (scheduled.answer < Value::from(n)).then(|| Effect::answer(scheduled.answer))
@@ -217,7 +232,7 @@ impl<P: Program> Run<'_, P> {
     fn go_on(&mut self, id: EventId) {
         let event = self.graph.event(id);
         let (thread, value, spawns) = (event.thread, event.answer, event.action == Action::Spawn);
-        let answer = Answer { value, clock: self.graph.hb(id) };
+        let answer = Answer { value, wrote: event.is_write, clock: self.graph.hb(id) };
         let action = self.program.resume(&mut self.state, thread, answer);
         self.graph.set_pending(thread, action);
         if spawns {

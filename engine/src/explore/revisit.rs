@@ -9,11 +9,12 @@
 //! and that came after `r` are run again. That they turn out the same is checked.
 
 use super::Failure;
+use super::choice::Choice;
 use super::decide::{effect_of_read, effect_of_store};
 use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, EventId, Graph, ThreadId, UNLOCKED, join};
+use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, join};
 use crate::model::{Model, find_race};
 
 /// The write that revisits.
@@ -27,17 +28,14 @@ struct Write {
     source: EventId,
     /// For a store, its place in coherence order.
     place: u32,
+    /// In which of the ways that its action allows it happens.
+    way: u32,
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Lets the pending write of a thread revisit a read.
-    pub(super) fn revisit_by_pending(
-        &mut self,
-        thread: ThreadId,
-        read: EventId,
-        place: u32,
-        source: EventId,
-    ) -> Step<P::Error> {
+    pub(super) fn revisit_by_pending(&mut self, choice: Choice) -> Step<P::Error> {
+        let Choice::Revisit { thread, read, place, source, way, read_way } = choice else { return Step::Extended };
         let graph = &self.graphs[self.level];
         let slot = graph.thread(thread);
         self.porf.clear();
@@ -46,48 +44,78 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if source.is_some() && source != EventId::INIT {
             join(&mut self.porf, graph.porf(source));
         }
-        let write = Write { thread, action: slot.pending, id: EventId::NONE, source, place };
-        self.revisit(write, read)
+        let write = Write { thread, action: slot.pending, id: EventId::NONE, source, place, way };
+        self.revisit(write, read, read_way)
     }
 
     /// Lets the latest event, a read-modify-write that was itself just revisited, revisit a read.
-    pub(super) fn revisit_by_last(&mut self, read: EventId) -> Step<P::Error> {
+    pub(super) fn revisit_by_last(&mut self, read: EventId, read_way: u32) -> Step<P::Error> {
         let graph = &self.graphs[self.level];
         let id = graph.last();
         let event = graph.event(id);
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(id));
-        let write = Write { thread: event.thread, action: event.action, id, source: event.rf, place: event.co_pos };
-        self.revisit(write, read)
+        let Event { thread, action, rf: source, co_pos: place, way, .. } = *event;
+        self.revisit(Write { thread, action, id, source, place, way }, read, read_way)
     }
 
-    fn revisit(&mut self, write: Write, read: EventId) -> Step<P::Error> {
+    fn revisit(&mut self, write: Write, read: EventId, read_way: u32) -> Step<P::Error> {
         let snapshot = self.graph().event(read).snapshot;
-        let reads = self.restrict(write, read);
+        let (thread, action) = (self.graph().event(read).thread, self.graph().event(read).action);
+        self.restrict(write, read);
         self.level += 1;
         self.stats.revisits_done += 1;
-        self.stats.events += 1 + u64::from(reads);
+        self.stats.events += 1;
         self.state.clone_from(self.snapshots.get(snapshot.slot as usize));
         match self.replay(snapshot.events as usize) {
             Step::Extended => {}
             other => return other,
         }
-        let graph = self.graph();
-        if reads && graph.event(graph.last()).is_write { self.revisit_on() } else { Step::Extended }
+        if self.graph().thread(thread).pending != action {
+            return Step::Failed(Failure::Nondeterminism(thread));
+        }
+        let write = self.graph().last();
+        if self.confirms(thread) && self.fails_to_confirm(thread, write) {
+            return Step::Cut;
+        }
+        if self.would_wait_for(thread, action, write) {
+            // The writes of a lock are ordered anyhow.
+            if !action.is_lock() {
+                self.graphs[self.level].set_after(thread, write);
+            }
+            return Step::Extended;
+        }
+        self.add_revisited(thread, snapshot, write, read_way)
     }
 
-    /// Makes the next graph of the stack the restricted one, with the write at its place and the read reading from it.
-    ///
-    /// Says whether the read is in it: a lock that finds the lock taken is not, its thread waits.
-    fn restrict(&mut self, write: Write, read: EventId) -> bool {
+    /// Adds the revisited read, which reads from the write.
+    fn add_revisited(&mut self, thread: ThreadId, snapshot: Snapshot, write: EventId, way: u32) -> Step<P::Error> {
+        self.stats.events += 1;
+        let graph = &mut self.graphs[self.level];
+        let action = graph.thread(thread).pending;
+        let effect = effect_of_read(graph, action, write, way);
+        let read = graph.append(thread, action, effect);
+        let event = graph.event_mut(read);
+        event.revisited = true;
+        event.snapshot = snapshot;
+        if let Some(race) = find_race(graph, read) {
+            return Step::Failed(Failure::Race(race));
+        }
+        match self.run(read) {
+            Step::Extended if effect.written.is_some() => self.revisit_on(),
+            other => other,
+        }
+    }
+
+    /// Makes the next graph of the stack the restricted one, with the write at its place.
+    fn restrict(&mut self, write: Write, read: EventId) {
         if self.graphs.len() == self.level + 1 {
             self.graphs.push(Graph::new(self.program.threads()));
         }
         let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
         let (whole, graph) = (&whole[self.level], &mut rest[0]);
         let revisiter = Revisiter { thread: write.thread, porf: &self.porf, id: write.id };
-        let revisited = whole.event(read);
-        let snapshot = revisited.snapshot;
+        let snapshot = whole.event(read).snapshot;
         let renaming = &mut self.renaming;
         graph.begin_copy(whole, snapshot.events as usize, renaming);
         for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
@@ -95,22 +123,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 graph.keep(whole, id, renaming);
             }
         }
-        graph.end_copy(whole, renaming);
+        graph.end_copy(whole, read.index(), renaming);
         let effect = match write.source.is_some() {
-            true => effect_of_read(graph, write.action, renaming.get(write.source)),
+            true => effect_of_read(graph, write.action, renaming.get(write.source), write.way),
             false => effect_of_store(write.action, write.place as usize),
         };
         let write = graph.append(write.thread, write.action, effect);
         graph.event_mut(write).fixed = true;
-        if matches!(revisited.action, Action::Lock { .. }) && effect.written != Some(UNLOCKED) {
-            return false;
-        }
-        let effect = effect_of_read(graph, revisited.action, write);
-        let read = graph.append(revisited.thread, revisited.action, effect);
-        let event = graph.event_mut(read);
-        event.revisited = true;
-        event.snapshot = snapshot;
-        true
     }
 
     /// Runs the program from a state that contains the first `from` events through the others.

@@ -10,6 +10,8 @@ pub struct Stats {
     pub executions: u64,
     /// Executions in which some thread waits for ever or an assumption failed.
     pub blocked: u64,
+    /// Executions that were given up because a thread waits in them that has read something old.
+    pub cut: u64,
     /// Events added to graphs, those added again after a revisit not counted.
     pub events: u64,
     /// Reads that a new write could have revisited: same location, not causally before it.
@@ -24,6 +26,7 @@ impl AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
         self.executions += other.executions;
         self.blocked += other.blocked;
+        self.cut += other.cut;
         self.events += other.events;
         self.revisits_tried += other.revisits_tried;
         self.revisits_done += other.revisits_done;

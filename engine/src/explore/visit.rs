@@ -10,8 +10,9 @@ use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
 use super::snapshots::Snapshots;
 use super::stats::Stats;
+use super::waiting::Waiting;
 use super::{Failure, Observer};
-use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, ThreadId};
+use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
 use crate::model::{Model, Scratch, find_race};
 
 /// Explores a subtree of the exploration tree.
@@ -31,6 +32,17 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub renaming: Renaming,
     /// What the write that looks for revisits depends on.
     pub porf: Vec<u32>,
+    /// What is done about threads that wait.
+    pub waiting: Waiting<'p>,
+    /// The state in which threads try whether they would wait.
+    pub trial: P::State,
+    /// Another one, to compare.
+    pub other_trial: P::State,
+}
+
+/// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
+fn can_be_revisited(action: &Action) -> bool {
+    !matches!(action, Action::Reach { .. })
 }
 
 /// What came of a step.
@@ -39,6 +51,8 @@ pub(super) enum Step<E> {
     Extended,
     /// No thread can go on.
     Full(Ending),
+    /// What would come of it is of no interest.
+    Cut,
     /// Something is wrong.
     Failed(Failure<E>),
 }
@@ -54,7 +68,7 @@ pub(super) struct Item<S> {
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
-    pub fn new(program: &'p P, model: M) -> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>) -> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
@@ -69,6 +83,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             scratch: Scratch::default(),
             renaming: Renaming::default(),
             porf: Vec::new(),
+            waiting,
+            trial: program.initial(),
+            other_trial: program.initial(),
         }
     }
 
@@ -123,21 +140,26 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         };
         let start = self.choices.len();
         self.decide(thread);
-        let choice = self.choices[start];
+        let Some(&choice) = self.choices.get(start) else { return Step::Cut };
         let slot = if self.choices.len() - start > 1 {
             let slot = self.save();
             self.push_frame(thread, start, slot);
             slot
         } else {
             self.choices.truncate(start);
-            if matches!(choice, Choice::Read(_)) { self.save() } else { usize::MAX }
+            if self.needs_snapshot(thread, choice) { self.save() } else { usize::MAX }
         };
         self.apply(thread, choice, slot)
     }
 
+    /// Whether the pending action of a thread becomes a read that may be revisited.
+    fn needs_snapshot(&self, thread: ThreadId, choice: Choice) -> bool {
+        matches!(choice, Choice::Read { .. }) && can_be_revisited(&self.graph().thread(thread).pending)
+    }
+
     /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
     fn full(&mut self) -> Step<P::Error> {
-        if !self.graph().threads().any(|(_, t)| matches!(t.pending, Action::Lock { .. })) {
+        if !self.graph().threads().any(|(_, t)| t.pending.is_lock()) {
             return self.finish();
         }
         let start = self.choices.len();
@@ -184,20 +206,33 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// The thread that `next_P` prefers of those that can go on.
-    pub fn next_thread(&self) -> Option<ThreadId> {
-        let graph = self.graph();
-        graph
-            .preference()
-            .iter()
-            .copied()
-            .find(|&t| graph.thread(t).alive && is_enabled(self.program, &self.state, graph, t))
+    ///
+    /// Those that would wait come last: they read what makes them wait for ever, or something old that does not.
+    pub fn next_thread(&mut self) -> Option<ThreadId> {
+        let mut waiting = None;
+        for index in 0..self.graph().preference().len() {
+            let graph = self.graph();
+            let thread = graph.preference()[index];
+            if !graph.thread(thread).alive {
+                continue;
+            }
+            let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
+            let ready = is_enabled(self.program, &self.state, graph, thread);
+            if ready && !self.would_wait(thread) {
+                return Some(thread);
+            }
+            if ready || waits_for_value {
+                waiting.get_or_insert(thread);
+            }
+        }
+        waiting
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
     pub fn apply(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         match choice {
-            Choice::Revisit { thread, read, place, source } => self.revisit_by_pending(thread, read, place, source),
-            Choice::RevisitOn { read } => self.revisit_by_last(read),
+            Choice::Revisit { .. } => self.revisit_by_pending(choice),
+            Choice::RevisitOn { read, read_way } => self.revisit_by_last(read, read_way),
             Choice::Stay => Step::Extended,
             Choice::Full => self.finish(),
             _ => self.extend(thread, choice, slot),
@@ -206,16 +241,24 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         self.stats.events += 1;
+        let confirms = self.confirms(thread);
         let graph = &mut self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
         let id = graph.append(thread, action, effect);
-        if effect.rf.is_some() {
+        if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
+        graph.event_mut(id).confirms = confirms;
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
+        }
+        if let Some(loc) = self.unordered(id) {
+            return Step::Failed(Failure::Unordered(loc));
+        }
+        if let Some(loc) = self.repeated(id) {
+            return Step::Failed(Failure::Repeated(loc));
         }
         self.run(id)
     }
@@ -225,7 +268,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
-        let answer = Answer { value, clock: graph.hb(id) };
+        let answer = Answer { value, wrote: event.is_write, clock: graph.hb(id) };
         let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));
@@ -233,6 +276,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if action == Action::Fail {
             return self.fail(thread);
         }
+        if self.is_stale(thread) {
+            return Step::Cut;
+        }
+        let graph = &mut self.graphs[self.level];
         if let Some((child, action)) = first {
             graph.set_pending(child, action);
             if action == Action::Fail {

@@ -11,6 +11,7 @@ use super::ledger::{Ledger, Outcome};
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
+use super::waiting::Waiting;
 use super::{Config, Failure, Found, Observer, Report};
 use crate::model::Model;
 use crossbeam_deque::{Injector, Steal};
@@ -43,6 +44,13 @@ impl Progress {
     /// How many executions there are, as far as one can tell by now.
     pub fn estimate(&self) -> Estimate {
         *lock(&self.estimate)
+    }
+
+    /// Exploring begins again.
+    pub(super) fn reset(&self) {
+        self.executions.store(0, Ordering::Relaxed);
+        self.blocked.store(0, Ordering::Relaxed);
+        *lock(&self.estimate) = Estimate::default();
     }
 
     pub(super) fn add_estimate(&self, more: Estimate) {
@@ -82,6 +90,7 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     program: &P,
     model: M,
     config: &Config,
+    waiting: Waiting<'_>,
     progress: Option<&Progress>,
     observers: Vec<O>,
 ) -> (Report<P::Error>, Vec<O>) {
@@ -102,7 +111,10 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         ledger: Mutex::new(Ledger::new(config.keep_going)),
     };
     shared.offer(Visitor::<P, M>::root_item(program));
-    let work = |(number, observer): (usize, O)| Worker::new(program, model.clone(), &shared, number, observer).work();
+    let work = |(number, observer): (usize, O)| {
+        let visitor = Visitor::new(program, model.clone(), waiting);
+        Worker::new(visitor, &shared, number, observer).work()
+    };
     let observers: Vec<O> = match observers.len() {
         1 => observers.into_iter().enumerate().map(work).collect(),
         _ => std::thread::scope(|scope| {
@@ -229,18 +241,12 @@ struct Worker<'a, P: Program, M, O> {
 }
 
 impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
-    fn new(program: &'a P, model: M, shared: &'a Shared<'a, P>, number: usize, observer: O) -> Self {
+    fn new(visitor: Visitor<'a, P, M>, shared: &'a Shared<'a, P>, number: usize, observer: O) -> Self {
         let estimates = shared.progress.is_some() && number == 0;
-        Worker {
-            shared,
-            visitor: Visitor::new(program, model.clone()),
-            observer,
-            descents: estimates.then(|| Descents::new(program, model, 0x9e37_79b9)),
-            clock: Clock::new(shared.deadline),
-            full: 0,
-            reported: Stats::default(),
-            peak_bytes: 0,
-        }
+        let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting);
+        let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
+        let clock = Clock::new(shared.deadline);
+        Worker { shared, visitor, observer, descents, clock, full: 0, reported: Stats::default(), peak_bytes: 0 }
     }
 
     fn work(mut self) -> O {
@@ -281,6 +287,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     }
                     self.visitor.record(ending, &mut self.observer);
                 }
+                Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
                     let is_final = self.is_final(&failure);
                     let stops = is_final || !self.shared.config.keep_going;
@@ -307,7 +314,11 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     }
 
     fn is_final(&self, failure: &Failure<P::Error>) -> bool {
-        matches!(failure, Failure::Program(error) if self.visitor.program.is_final(error))
+        match failure {
+            Failure::Program(error) => self.visitor.program.is_final(error),
+            Failure::Unordered(_) | Failure::Repeated(_) => true,
+            Failure::Race(_) | Failure::Nondeterminism(_) => false,
+        }
     }
 
     /// What is to be done between two executions; says whether to stop.

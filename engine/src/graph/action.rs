@@ -64,12 +64,26 @@ pub enum Action {
     Store { loc: Loc, order: MemOrder, value: Value },
     /// Reads `loc` and writes what `op` makes of it, atomically; answered with the value read.
     Rmw { loc: Loc, order: MemOrder, op: RmwOp, width: Width, operand: Value },
-    /// Writes `new` if it reads `expected`, else is a load with ordering `failure`; answered with the value read.
-    Cas { loc: Loc, order: MemOrder, failure: MemOrder, expected: Value, new: Value },
-    /// Waits until it reads [`UNLOCKED`], then writes [`LOCKED`]: an acquire read-modify-write. The location may be
-    /// written only by locks, by compare-and-swaps from unlocked to locked, and by the holder, which stores
-    /// [`UNLOCKED`].
-    Lock { loc: Loc },
+    /// Writes `new` if it reads `expected`, else is a load with ordering `failure`; answered with the value read. With
+    /// `spurious` it may fail though it reads `expected`.
+    Cas { loc: Loc, order: MemOrder, failure: MemOrder, expected: Value, new: Value, spurious: bool },
+    /// Does `then` if what it reads passes the test, else is a load with ordering `failure`; answered with the value
+    /// read.
+    Try { loc: Loc, order: MemOrder, failure: MemOrder, test: Test, then: Then },
+    /// Waits until what it reads passes the test, and does `then`; answered with the value read. Where `then` writes,
+    /// all writes of the location must be causally ordered, as they are if it is only written by read-modify-writes, and
+    /// by whoever an await has let in.
+    Await { loc: Loc, order: MemOrder, test: Test, then: Then },
+    /// Waits until the location has a value that passes the test, and reads the first such value that it may read. The
+    /// test must stay true once it is, until this thread itself changes the location.
+    ///
+    /// With `keepers`, it also ends once all who could write the location [have left](Action::Leave), and then reads the
+    /// last value, happening after all of them.
+    Reach { loc: Loc, order: MemOrder, test: Test, keepers: Option<Loc> },
+    /// One of the `keepers` of some location leaves. In which order they do does not matter: the program counts them.
+    Leave { keepers: Loc },
+    /// Clears one of the bits that are set, whichever, atomically; answered with that bit, 0 if none is set.
+    Pick { loc: Loc, order: MemOrder },
     /// A fence.
     Fence { order: MemOrder },
     /// Starts a thread; answered with its [`ThreadId`] as a number.
@@ -80,13 +94,67 @@ pub enum Action {
     Choose(u32),
     /// The thread is over.
     End,
-    /// The thread waits for ever: an assumption failed, or a loop would spin.
+    /// The thread waits for ever: an assumption failed, or it sleeps.
     Block,
     /// The thread ends the whole program. What other threads still do could have come before: they go on as far as they
     /// can, and the execution is complete then.
     Exit,
+    /// A loop is back where it began, and its latest iteration, the thread's latest `events`, had no effect: the thread
+    /// waits until it would read something else.
+    Spin { events: u32 },
     /// The program is wrong: it knows how.
     Fail,
+}
+
+/// A condition on the value of a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Test {
+    Is(Value),
+    IsNot(Value),
+    Below(Value),
+    AtLeast(Value),
+    /// All these bits are 0.
+    Clear(Value),
+}
+
+impl Test {
+    /// Whether a value passes.
+    #[inline]
+    pub fn passes(self, value: Value) -> bool {
+        match self {
+            Test::Is(other) => value == other,
+            Test::IsNot(other) => value != other,
+            Test::Below(limit) => value < limit,
+            Test::AtLeast(limit) => value >= limit,
+            Test::Clear(bits) => value & bits == 0,
+        }
+    }
+}
+
+/// What is written where a test has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Then {
+    /// Nothing: it is a load.
+    Read,
+    /// This value.
+    Set(Value),
+    /// The value read and this one, added up.
+    Add(Value),
+    /// `new` where the value read passes this test, too; else it is a load.
+    Replace { test: Test, new: Value },
+}
+
+impl Then {
+    /// What is written if `read` has passed.
+    #[inline]
+    pub fn update(self, read: Value) -> Option<Value> {
+        match self {
+            Then::Read => None,
+            Then::Set(value) => Some(value),
+            Then::Add(operand) => Some(read.wrapping_add(operand)),
+            Then::Replace { test, new } => test.passes(read).then_some(new),
+        }
+    }
 }
 
 /// The value of a lock that nobody holds.
@@ -95,6 +163,11 @@ pub const UNLOCKED: Value = 0;
 pub const LOCKED: Value = 1;
 
 impl Action {
+    /// Waits for a lock: a location that is [`UNLOCKED`] or [`LOCKED`].
+    pub fn lock(loc: Loc) -> Action {
+        Action::Await { loc, order: MemOrder::Acquire, test: Test::Is(UNLOCKED), then: Then::Set(LOCKED) }
+    }
+
     /// The location accessed, if it is an access.
     #[inline]
     pub fn loc(&self) -> Option<Loc> {
@@ -103,21 +176,52 @@ impl Action {
             | Action::Store { loc, .. }
             | Action::Rmw { loc, .. }
             | Action::Cas { loc, .. }
-            | Action::Lock { loc } => Some(loc),
+            | Action::Try { loc, .. }
+            | Action::Await { loc, .. }
+            | Action::Reach { loc, .. }
+            | Action::Pick { loc, .. } => Some(loc),
             _ => None,
         }
     }
 
-    /// What a read-modify-write stores when it reads `old`: nothing where a compare-and-swap fails.
+    /// In how many ways it can happen once it is decided what it reads: it reads `old`. All but the first are marked as
+    /// not maximal.
     #[inline]
-    pub fn update(&self, old: Value) -> Option<Value> {
+    pub fn ways(&self, old: Value) -> u32 {
+        match *self {
+            Action::Cas { expected, spurious: true, .. } if old == expected => 2,
+            Action::Pick { .. } => old.count_ones().max(1),
+            _ => 1,
+        }
+    }
+
+    /// What a read-modify-write that happens in this way stores when it reads `old`: nothing where a compare-and-swap
+    /// fails.
+    #[inline]
+    pub fn update(&self, old: Value, way: u32) -> Option<Value> {
         match *self {
             Action::Rmw { op, width, operand, .. } => {
                 Some(op.apply(u32::from(width.0), u128::from(old), u128::from(operand)) as Value)
             }
-            Action::Cas { expected, new, .. } => (old == expected).then_some(new),
-            Action::Lock { .. } => (old == UNLOCKED).then_some(LOCKED),
+            Action::Cas { expected, new, .. } => (old == expected && way == 0).then_some(new),
+            Action::Try { test, then, .. } | Action::Await { test, then, .. } => {
+                if test.passes(old) {
+                    then.update(old)
+                } else {
+                    None
+                }
+            }
+            Action::Pick { .. } => Some(old & !nth_bit(old, way)),
             _ => None,
+        }
+    }
+
+    /// What it is answered with when it reads `old`.
+    #[inline]
+    pub fn answer(&self, old: Value, way: u32) -> Value {
+        match self {
+            Action::Pick { .. } => nth_bit(old, way),
+            _ => old,
         }
     }
 
@@ -128,15 +232,18 @@ impl Action {
             Action::Load { order, .. }
             | Action::Store { order, .. }
             | Action::Rmw { order, .. }
-            | Action::Fence { order } => order,
-            Action::Cas { order, failure, .. } => {
+            | Action::Fence { order }
+            | Action::Await { order, .. }
+            | Action::Reach { order, .. }
+            | Action::Pick { order, .. } => order,
+            Action::Try { order, then: Then::Read, .. } => order,
+            Action::Cas { order, failure, .. } | Action::Try { order, failure, .. } => {
                 if updates {
                     order
                 } else {
                     failure
                 }
             }
-            Action::Lock { .. } => MemOrder::Acquire,
             _ => MemOrder::Relaxed,
         }
     }
@@ -144,6 +251,30 @@ impl Action {
     /// Whether it is a read-modify-write instruction (that need not write: a compare-and-swap may fail).
     #[inline]
     pub fn is_rmw(&self) -> bool {
-        matches!(self, Action::Rmw { .. } | Action::Cas { .. } | Action::Lock { .. })
+        match self {
+            Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } | Action::Pick { .. } => true,
+            Action::Await { then, .. } => *then != Then::Read,
+            _ => false,
+        }
     }
+
+    /// Whether it waits until it may write: a lock.
+    #[inline]
+    pub fn is_lock(&self) -> bool {
+        matches!(self, Action::Await { then, .. } if *then != Then::Read)
+    }
+
+    /// Whether what it reads does not let it go on.
+    #[inline]
+    pub fn is_blocked_by(&self, value: Value) -> bool {
+        matches!(self, Action::Await { test, .. } if !test.passes(value))
+    }
+}
+
+/// The bit that is the `n`-th of those that are set, from 0; 0 where there are not that many.
+fn nth_bit(mut bits: Value, n: u32) -> Value {
+    for _ in 0..n {
+        bits &= bits.wrapping_sub(1);
+    }
+    if bits == 0 { 0 } else { 1 << bits.trailing_zeros() }
 }

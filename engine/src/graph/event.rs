@@ -42,6 +42,12 @@ pub struct Event {
     /// The saved program state from before it was added: where a revisit starts. Reads that can never be revisited
     /// have none.
     pub snapshot: Snapshot,
+    /// In which of the ways that its action allows it happened (see [`Action::ways`]).
+    pub way: u32,
+    /// For a read of a thread that had to wait (see [`super::Thread::after`]), what its source had to depend on.
+    pub after: EventId,
+    /// Whether it is a compare-and-swap that confirms what its thread has read before: one that fails is as good as none.
+    pub confirms: bool,
     /// Whether it is a read that a write added later has revisited.
     pub revisited: bool,
     /// Whether it has revisited a read: it can then never be deleted (§4.3 of the paper).
@@ -86,6 +92,9 @@ impl Event {
             elsewhere_before: EventId::NONE,
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
+            way: 0,
+            after: EventId::NONE,
+            confirms: false,
             revisited: false,
             fixed: true,
         }

@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
+use super::threads::Asleep;
 use super::view::join;
 use super::{Graph, Location, VIEWS};
 
@@ -15,14 +16,16 @@ pub(crate) struct Effect {
     pub written: Option<Value>,
     /// Its coherence position, for writes.
     pub place: usize,
-    /// What it is answered with; the value read for reads. Spawns answer themselves.
+    /// What it is answered with. Spawns answer themselves.
     pub answer: Value,
+    /// In which of the ways that the action allows it happens.
+    pub way: u32,
 }
 
 impl Effect {
     /// No reading, no writing.
     pub fn answer(answer: Value) -> Effect {
-        Effect { rf: EventId::NONE, written: None, place: 0, answer }
+        Effect { rf: EventId::NONE, written: None, place: 0, answer, way: 0 }
     }
 }
 
@@ -58,6 +61,8 @@ impl Graph {
         let slot = &mut self.threads[thread.index()];
         slot.last = id;
         slot.len += 1;
+        slot.after = EventId::NONE;
+        slot.asleep = Asleep::default();
         if event.order.is_sc() {
             self.sc.push(id);
         }
@@ -113,6 +118,9 @@ impl Graph {
             elsewhere_before: slot.tip(),
             elsewhere_after: EventId::NONE,
             snapshot: Snapshot::NONE,
+            way: effect.way,
+            after: slot.after,
+            confirms: false,
             revisited: false,
             fixed: false,
         };
@@ -175,6 +183,12 @@ impl Graph {
                 join(hb, of(end, 1));
                 // What the thread did after its last event comes before, too.
                 hb[target.index()] = self.threads[target.index()].len + 1;
+            }
+            Action::Reach { .. } => {
+                for left in leaves(&self.events, event) {
+                    join(porf, of(left, 0));
+                    join(hb, of(left, 1));
+                }
             }
             _ => {}
         }
@@ -248,7 +262,21 @@ impl Graph {
         slot.last = event.po_prev;
         slot.len -= 1;
         slot.pending = event.action;
+        slot.after = event.after;
+        slot.asleep = Asleep::default();
     }
+}
+
+/// The events by which all who could have written a location left, if that is what ended the wait of `event`.
+pub(crate) fn leaves<'a>(events: &'a [Event], event: &Event) -> impl Iterator<Item = EventId> + use<'a> {
+    let awaited = match event.action {
+        Action::Reach { test, keepers: Some(keepers), .. } if !test.passes(event.answer) => Some(keepers),
+        _ => None,
+    };
+    let left = move |event: &Event| matches!((event.action, awaited), (Action::Leave { keepers }, Some(all)) if keepers == all);
+    // Where nobody is awaited, there is no need to look.
+    let events = if awaited.is_some() { events } else { &[] };
+    events.iter().enumerate().filter(move |(_, event)| left(event)).map(|(index, _)| EventId::new(index))
 }
 
 /// The writes that the reads before an acquire fence read from, back to the acquire fence before it.

@@ -19,12 +19,13 @@ mod threads;
 mod view;
 
 pub use crate::program::RmwOp;
-pub use action::{Action, LOCKED, MemOrder, UNLOCKED, Width};
+pub use action::{Action, LOCKED, MemOrder, Test, Then, UNLOCKED, Width};
 pub use event::{Event, Snapshot};
 pub(crate) use extend::Effect;
 pub use ids::{EventId, Loc, ThreadId, Value};
 pub use key::GraphKey;
 pub(crate) use restrict::Renaming;
+pub(crate) use threads::Asleep;
 pub use threads::{Origin, Thread};
 pub use view::{View, contains, join};
 
@@ -72,6 +73,8 @@ pub struct Graph {
     sc: Vec<EventId>,
     sc_fences: u32,
     plain_accesses: u32,
+    /// Whether a thread has had to wait for what depends on a write.
+    has_after: bool,
 }
 
 impl Graph {
@@ -88,6 +91,7 @@ impl Graph {
             sc: Vec::new(),
             sc_fences: 0,
             plain_accesses: 0,
+            has_after: false,
         }
     }
 
@@ -122,6 +126,11 @@ impl Graph {
     /// All events but the initialising one, in insertion order.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = (EventId, &Event)> {
         self.events.iter().enumerate().skip(1).map(|(i, e)| (EventId::new(i), e))
+    }
+
+    /// The events by which all who could have written a location left, if that is what ended the wait of an event.
+    pub(crate) fn leaves(&self, id: EventId) -> impl Iterator<Item = EventId> {
+        extend::leaves(&self.events, self.event(id))
     }
 
     /// All locations, by number.
@@ -195,6 +204,19 @@ impl Graph {
     #[inline]
     pub fn is_hb_before(&self, a: EventId, b: EventId) -> bool {
         a == EventId::INIT || contains(self.hb(b), self.event(a))
+    }
+
+    /// Whether a thread may have had to wait for what depends on a write.
+    #[inline]
+    pub(crate) fn has_after(&self) -> bool {
+        self.has_after
+    }
+
+    /// Whether the pending read of a thread may read from this write, as far as what it waits for goes.
+    #[inline]
+    pub(crate) fn may_read(&self, thread: ThreadId, source: EventId) -> bool {
+        let after = self.thread(thread).after;
+        !after.is_some() || (source != EventId::INIT && self.is_porf_before(after, source))
     }
 
     /// The sequentially consistent accesses and fences, in insertion order.

@@ -20,13 +20,17 @@ impl Renaming {
     pub fn get(&self, id: EventId) -> EventId {
         self.names[id.index()]
     }
+
+    fn get_or_none(&self, id: EventId) -> EventId {
+        if id.is_some() { self.get(id) } else { EventId::NONE }
+    }
 }
 
 impl Graph {
     /// Makes this graph a copy of another, in the buffers that it has.
     pub(crate) fn copy_from(&mut self, whole: &Graph, renaming: &mut Renaming) {
         self.begin_copy(whole, whole.len(), renaming);
-        self.end_copy(whole, renaming);
+        self.end_copy(whole, whole.len(), renaming);
     }
 
     /// Makes this graph a copy of `whole` as it was with `len` events, all writes without coherence order.
@@ -86,17 +90,21 @@ impl Graph {
         let event: &Event = whole.event(id);
         let rf = if event.is_read { renaming.get(event.rf) } else { EventId::NONE };
         let written = event.is_write.then_some(event.written);
-        let effect = Effect { rf, written, place: 0, answer: event.answer };
+        let effect = Effect { rf, written, place: 0, answer: event.answer, way: event.way };
         let name = self.append_unordered(event.thread, event.action, effect);
         let kept = &mut self.events[name.index()];
         kept.fixed = event.fixed;
         kept.revisited = event.revisited;
+        kept.confirms = event.confirms;
+        kept.after = renaming.get_or_none(event.after);
         renaming.names[id.index()] = name;
         name
     }
 
-    /// Gives all writes that stay their place in coherence order.
-    pub(crate) fn end_copy(&mut self, whole: &Graph, renaming: &Renaming) {
+    /// Gives all writes that stay their place in coherence order, and threads what they have to wait for; the events
+    /// before `from` have all stayed.
+    pub(crate) fn end_copy(&mut self, whole: &Graph, from: usize, renaming: &Renaming) {
+        self.copy_after(whole, from, renaming);
         for (mine, theirs) in self.locations.iter_mut().zip(&whole.locations) {
             mine.co.clear();
             for &write in &theirs.co {
@@ -105,6 +113,25 @@ impl Graph {
                     self.events[name.index()].co_pos = mine.co.len() as u32;
                     mine.co.push(name);
                 }
+            }
+        }
+    }
+
+    /// A thread whose next event was deleted has to wait for what that had to wait for. Where the wait itself began only
+    /// after `from`, it is as if it had been deleted.
+    fn copy_after(&mut self, whole: &Graph, from: usize, renaming: &Renaming) {
+        self.has_after = whole.has_after;
+        if !self.has_after {
+            return;
+        }
+        for (mine, theirs) in self.threads.iter_mut().zip(&whole.threads) {
+            let stays = mine.len == theirs.len && theirs.after.is_some() && theirs.after.index() < from;
+            mine.after = if stays { renaming.get(theirs.after) } else { EventId::NONE };
+        }
+        for (index, event) in whole.events.iter().enumerate().filter(|(_, event)| event.after.is_some()) {
+            let thread = &mut self.threads[event.thread.index()];
+            if !renaming.names[index].is_some() && thread.len == event.index && event.after.index() < from {
+                thread.after = renaming.get(event.after);
             }
         }
     }

@@ -6,9 +6,40 @@
 //! what was explored before, or by whom.
 
 use super::action::Action;
-use super::ids::{EventId, ThreadId};
+use super::ids::{EventId, Loc, ThreadId, Value};
 use super::{Graph, VIEWS};
 use serde::{Deserialize, Serialize};
+
+/// That a thread waits as long as the locations it reads have these values: what was found out by letting it try.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asleep {
+    len: u8,
+    seen: [(Loc, Value); 3],
+}
+
+impl Default for Asleep {
+    fn default() -> Asleep {
+        Asleep { len: 0, seen: [(Loc::new(0), 0); 3] }
+    }
+}
+
+impl Asleep {
+    /// Adds what a location had when the thread tried; says whether there is room to remember it.
+    pub fn add(&mut self, loc: Loc, value: Value) -> bool {
+        let known = self.seen().iter().any(|(at, _)| *at == loc);
+        if !known && usize::from(self.len) < self.seen.len() {
+            self.seen[usize::from(self.len)] = (loc, value);
+            self.len += 1;
+            return true;
+        }
+        known
+    }
+
+    /// The locations and the values that they had; none where nothing is known.
+    pub fn seen(&self) -> &[(Loc, Value)] {
+        &self.seen[..usize::from(self.len)]
+    }
+}
 
 /// A thread of an execution graph.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +54,11 @@ pub struct Thread {
     pub spawn: EventId,
     /// The event that joined it.
     pub join: EventId,
+    /// Where its pending read was revisited by a write that makes it wait, that write: it may only read from what depends
+    /// on it.
+    pub after: EventId,
+    /// What it waits for, as far as that is known.
+    pub(crate) asleep: Asleep,
     /// Whether it exists in this graph.
     pub alive: bool,
     parent: Option<ThreadId>,
@@ -49,6 +85,8 @@ impl Thread {
             len: 0,
             spawn: EventId::INIT,
             join: EventId::NONE,
+            after: EventId::NONE,
+            asleep: Asleep::default(),
             alive: true,
             parent: None,
             rank: rank as u32,
@@ -119,7 +157,20 @@ impl Graph {
     /// Sets what a thread will do next.
     #[inline]
     pub(crate) fn set_pending(&mut self, id: ThreadId, action: Action) {
-        self.threads[id.index()].pending = action;
+        let thread = &mut self.threads[id.index()];
+        thread.pending = action;
+        thread.asleep = Asleep::default();
+    }
+
+    /// The pending read of a thread may only read from what depends on this write.
+    pub(crate) fn set_after(&mut self, id: ThreadId, write: EventId) {
+        self.threads[id.index()].after = write;
+        self.has_after = true;
+    }
+
+    /// Remembers what a thread waits for.
+    pub(crate) fn set_asleep(&mut self, id: ThreadId, asleep: Asleep) {
+        self.threads[id.index()].asleep = asleep;
     }
 
     /// The thread that a spawn by `parent`, at this point, starts.
@@ -135,6 +186,8 @@ impl Graph {
         thread.len = 0;
         thread.spawned = 0;
         thread.join = EventId::NONE;
+        thread.after = EventId::NONE;
+        thread.asleep = Asleep::default();
         thread.pending = Action::Block;
         id
     }

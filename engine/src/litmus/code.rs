@@ -1,6 +1,6 @@
 //! The instructions of a litmus thread, and how to write them down.
 
-use crate::graph::{Loc, MemOrder, RmwOp, Value};
+use crate::graph::{LOCKED, Loc, MemOrder, RmwOp, Test, Then, UNLOCKED, Value};
 
 /// A register of a thread. Registers start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,21 +74,99 @@ impl BinOp {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Instr {
-    Let { reg: Reg, value: Operand },
-    Bin { reg: Reg, op: BinOp, a: Operand, b: Operand },
-    Jump { to: u32 },
-    Unless { condition: Operand, to: u32 },
-    Load { reg: Reg, place: Place, order: MemOrder },
-    Store { place: Place, value: Operand, order: MemOrder },
-    Rmw { reg: Reg, place: Place, op: RmwOp, operand: Operand, order: MemOrder },
-    Cas { reg: Reg, ok: Reg, place: Place, expected: Operand, new: Operand, order: MemOrder, failure: MemOrder },
-    Lock { place: Place },
-    Fence { order: MemOrder },
-    Spawn { reg: Reg, code: u32 },
-    Join { thread: Operand },
-    Choose { reg: Reg, n: u32 },
-    Assume { condition: Operand },
-    Assert { condition: Operand },
+    Let {
+        reg: Reg,
+        value: Operand,
+    },
+    Bin {
+        reg: Reg,
+        op: BinOp,
+        a: Operand,
+        b: Operand,
+    },
+    Head {
+        live: u32,
+    },
+    Jump {
+        to: u32,
+    },
+    Unless {
+        condition: Operand,
+        to: u32,
+    },
+    Load {
+        reg: Reg,
+        place: Place,
+        order: MemOrder,
+    },
+    Store {
+        place: Place,
+        value: Operand,
+        order: MemOrder,
+    },
+    Rmw {
+        reg: Reg,
+        place: Place,
+        op: RmwOp,
+        operand: Operand,
+        order: MemOrder,
+    },
+    Cas {
+        reg: Reg,
+        ok: Reg,
+        place: Place,
+        expected: Operand,
+        new: Operand,
+        order: MemOrder,
+        failure: MemOrder,
+        weak: bool,
+    },
+    Try {
+        reg: Reg,
+        place: Place,
+        order: MemOrder,
+        failure: MemOrder,
+        test: Test,
+        then: Then,
+    },
+    Await {
+        reg: Reg,
+        place: Place,
+        order: MemOrder,
+        test: Test,
+        then: Then,
+    },
+    Reach {
+        reg: Reg,
+        place: Place,
+        order: MemOrder,
+        test: Test,
+    },
+    Pick {
+        reg: Reg,
+        place: Place,
+        order: MemOrder,
+    },
+    Fence {
+        order: MemOrder,
+    },
+    Spawn {
+        reg: Reg,
+        code: u32,
+    },
+    Join {
+        thread: Operand,
+    },
+    Choose {
+        reg: Reg,
+        n: u32,
+    },
+    Assume {
+        condition: Operand,
+    },
+    Assert {
+        condition: Operand,
+    },
     End,
 }
 
@@ -97,7 +175,13 @@ pub(super) enum Instr {
 pub struct Code {
     pub(super) instrs: Vec<Instr>,
     pub(super) registers: u16,
+    /// For each loop, the registers that matter where it begins.
+    pub(super) live: Vec<Vec<Reg>>,
 }
+
+/// Where a loop begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Head(u32);
 
 /// A jump whose target is not known yet.
 #[must_use]
@@ -162,18 +246,69 @@ impl Code {
     ) -> (Reg, Reg) {
         let (reg, ok) = (self.register(), self.register());
         let (place, expected, new) = (place.into(), expected.into(), new.into());
-        self.push(Instr::Cas { reg, ok, place, expected, new, order, failure });
+        self.push(Instr::Cas { reg, ok, place, expected, new, order, failure, weak: false });
         (reg, ok)
+    }
+
+    /// A compare-and-swap that may also fail though it reads what it expects; the value it read, and 1 where it succeeded.
+    pub fn cas_weak(
+        &mut self,
+        place: impl Into<Place>,
+        expected: impl Into<Operand>,
+        new: impl Into<Operand>,
+        order: MemOrder,
+        failure: MemOrder,
+    ) -> (Reg, Reg) {
+        let (reg, ok) = self.cas(place, expected, new, order, failure);
+        if let Some(Instr::Cas { weak, .. }) = self.instrs.last_mut() {
+            *weak = true;
+        }
+        (reg, ok)
+    }
+
+    /// See [`Action::Try`](crate::graph::Action::Try).
+    pub fn try_then(
+        &mut self,
+        place: impl Into<Place>,
+        test: Test,
+        then: Then,
+        order: MemOrder,
+        failure: MemOrder,
+    ) -> Reg {
+        let reg = self.register();
+        self.push(Instr::Try { reg, place: place.into(), order, failure, test, then });
+        reg
+    }
+
+    /// See [`Action::Await`](crate::graph::Action::Await).
+    pub fn await_then(&mut self, place: impl Into<Place>, test: Test, then: Then, order: MemOrder) -> Reg {
+        let reg = self.register();
+        self.push(Instr::Await { reg, place: place.into(), order, test, then });
+        reg
+    }
+
+    /// See [`Action::Reach`](crate::graph::Action::Reach).
+    pub fn reach(&mut self, place: impl Into<Place>, test: Test, order: MemOrder) -> Reg {
+        let reg = self.register();
+        self.push(Instr::Reach { reg, place: place.into(), order, test });
+        reg
+    }
+
+    /// See [`Action::Pick`](crate::graph::Action::Pick).
+    pub fn pick(&mut self, place: impl Into<Place>, order: MemOrder) -> Reg {
+        let reg = self.register();
+        self.push(Instr::Pick { reg, place: place.into(), order });
+        reg
     }
 
     /// Locks a lock, waiting for it.
     pub fn lock(&mut self, place: impl Into<Place>) {
-        self.push(Instr::Lock { place: place.into() });
+        self.await_then(place, Test::Is(UNLOCKED), Then::Set(LOCKED), MemOrder::Acquire);
     }
 
     /// Unlocks a lock that this thread holds.
     pub fn unlock(&mut self, place: impl Into<Place>) {
-        self.store(place, crate::graph::UNLOCKED, MemOrder::Release);
+        self.store(place, UNLOCKED, MemOrder::Release);
     }
 
     /// `fence(order)`
@@ -208,6 +343,23 @@ impl Code {
     /// It is an error if the condition is 0.
     pub fn assert(&mut self, condition: impl Into<Operand>) {
         self.push(Instr::Assert { condition: condition.into() });
+    }
+
+    /// A loop begins here; `live` are the registers that were set before and matter in it or after it.
+    pub fn head(&mut self, live: &[Reg]) -> Head {
+        self.live.push(live.to_vec());
+        self.push(Instr::Head { live: self.live.len() as u32 - 1 });
+        Head(self.instrs.len() as u32 - 1)
+    }
+
+    /// Jumps back to where a loop begins.
+    pub fn again(&mut self, head: Head) {
+        self.push(Instr::Jump { to: head.0 });
+    }
+
+    /// Jumps back to where a loop begins, if the condition is 0.
+    pub fn again_unless(&mut self, condition: impl Into<Operand>, head: Head) {
+        self.push(Instr::Unless { condition: condition.into(), to: head.0 });
     }
 
     /// Jumps forward, to where [`Code::land`] says.

@@ -115,7 +115,16 @@ impl Compiler<'_> {
                     Some(name) => self.reg(name),
                     None => self.code.register(),
                 };
-                self.code.push(Instr::Cas { reg, ok, place, expected, new, order: *ord, failure: *ord_fail });
+                self.code.push(Instr::Cas {
+                    reg,
+                    ok,
+                    place,
+                    expected,
+                    new,
+                    order: *ord,
+                    failure: *ord_fail,
+                    weak: false,
+                });
                 Ok(())
             }
         }

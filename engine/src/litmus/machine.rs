@@ -28,16 +28,30 @@ pub struct LitmusState {
     threads: Vec<(u32, u32)>,
     /// The registers of all threads.
     registers: Vec<Value>,
+    /// Where threads are in loops, as long as they have had no effect there.
+    visits: Vec<Visit>,
+}
+
+/// A thread was at the beginning of a loop, and has had no effect since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Visit {
+    thread: ThreadId,
+    head: u32,
+    /// The registers that matter.
+    live: Vec<Value>,
+    /// How many actions it has taken since.
+    events: u32,
 }
 
 impl Clone for LitmusState {
     fn clone(&self) -> LitmusState {
-        LitmusState { threads: self.threads.clone(), registers: self.registers.clone() }
+        LitmusState { threads: self.threads.clone(), registers: self.registers.clone(), visits: self.visits.clone() }
     }
 
     fn clone_from(&mut self, other: &LitmusState) {
         self.threads.clone_from(&other.threads);
         self.registers.clone_from(&other.registers);
+        self.visits.clone_from(&other.visits);
     }
 }
 
@@ -66,13 +80,20 @@ impl Litmus {
     fn run(&self, state: &mut LitmusState, thread: ThreadId) -> Action {
         let base = thread.index() * self.registers;
         let (code, mut next) = state.threads[thread.index()];
-        let registers = &mut state.registers[base..base + self.registers];
-        let instrs = &self.codes[code as usize].instrs;
+        let code = &self.codes[code as usize];
         let action = loop {
-            match step(&instrs[next as usize], registers) {
+            let registers = &mut state.registers[base..base + self.registers];
+            match step(&code.instrs[next as usize], registers) {
                 Next::Go => next += 1,
                 Next::Jump(to) => next = to,
                 Next::Act(action) => break action,
+                Next::Loop(live) => {
+                    let live = code.live[live as usize].iter().map(|reg| registers[usize::from(reg.0)]).collect();
+                    if let Some(events) = state.visit(thread, next, live) {
+                        break Action::Spin { events };
+                    }
+                    next += 1;
+                }
             }
         };
         state.threads[thread.index()].1 = next;
@@ -80,9 +101,35 @@ impl Litmus {
     }
 }
 
+impl LitmusState {
+    /// A thread is at the beginning of a loop: says how many actions it has taken since it was there in the same state, if
+    /// it was.
+    fn visit(&mut self, thread: ThreadId, head: u32, live: Vec<Value>) -> Option<u32> {
+        let known = self.visits.iter_mut().find(|visit| visit.thread == thread && visit.head == head);
+        match known {
+            Some(visit) if visit.live == live => return Some(visit.events),
+            Some(visit) => *visit = Visit { thread, head, live, events: 0 },
+            None => self.visits.push(Visit { thread, head, live, events: 0 }),
+        }
+        None
+    }
+
+    /// A thread has taken an action.
+    fn acted(&mut self, thread: ThreadId, has_effect: bool) {
+        if has_effect {
+            self.visits.retain(|visit| visit.thread != thread);
+        }
+        for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
+            visit.events += 1;
+        }
+    }
+}
+
 enum Next {
     Go,
     Jump(u32),
+    /// A loop begins.
+    Loop(u32),
     Act(Action),
 }
 
@@ -111,6 +158,7 @@ fn step(instr: &Instr, registers: &mut [Value]) -> Next {
             registers[usize::from(reg.0)] = op.apply(value(registers, a), value(registers, b));
             Next::Go
         }
+        Instr::Head { live } => Next::Loop(live),
         Instr::Jump { to } => Next::Jump(to),
         Instr::Unless { condition, to } => match value(registers, condition) {
             0 => Next::Jump(to),
@@ -128,6 +176,15 @@ fn step(instr: &Instr, registers: &mut [Value]) -> Next {
     }
 }
 
+/// Whether an action changed anything that others can see, or chose something.
+fn has_effect(action: &Action, answer: &Answer<'_>) -> bool {
+    match action {
+        Action::Load { .. } | Action::Fence { .. } => false,
+        Action::Rmw { .. } | Action::Cas { .. } => answer.wrote && action.update(answer.value, 0) != Some(answer.value),
+        _ => true,
+    }
+}
+
 /// The action that an instruction asks for.
 fn action(instr: &Instr, registers: &[Value]) -> Action {
     let value = |operand| value(registers, operand);
@@ -138,10 +195,16 @@ fn action(instr: &Instr, registers: &[Value]) -> Action {
         Instr::Rmw { place, op, operand, order, .. } => {
             Action::Rmw { loc: loc(place), order, op, width: Width::W64, operand: value(operand) }
         }
-        Instr::Cas { place, expected, new, order, failure, .. } => {
-            Action::Cas { loc: loc(place), order, failure, expected: value(expected), new: value(new) }
+        Instr::Cas { place, expected, new, order, failure, weak, .. } => {
+            let (expected, new) = (value(expected), value(new));
+            Action::Cas { loc: loc(place), order, failure, expected, new, spurious: weak }
         }
-        Instr::Lock { place } => Action::Lock { loc: loc(place) },
+        Instr::Try { place, order, failure, test, then, .. } => {
+            Action::Try { loc: loc(place), order, failure, test, then }
+        }
+        Instr::Await { place, order, test, then, .. } => Action::Await { loc: loc(place), order, test, then },
+        Instr::Reach { place, order, test, .. } => Action::Reach { loc: loc(place), order, test, keepers: None },
+        Instr::Pick { place, order, .. } => Action::Pick { loc: loc(place), order },
         Instr::Fence { order } => Action::Fence { order },
         Instr::Spawn { .. } => Action::Spawn,
         Instr::Join { thread } => Action::Join(ThreadId::new(value(thread) as usize)),
@@ -160,7 +223,7 @@ impl Program for Litmus {
 
     fn initial(&self) -> LitmusState {
         let threads = (0..self.started as u32).map(|code| (code, 0)).collect();
-        LitmusState { threads, registers: vec![0; self.started * self.registers] }
+        LitmusState { threads, registers: vec![0; self.started * self.registers], visits: Vec::new() }
     }
 
     fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View) -> Action {
@@ -170,14 +233,28 @@ impl Program for Litmus {
     fn resume(&self, state: &mut LitmusState, thread: ThreadId, answer: Answer<'_>) -> Action {
         let base = thread.index() * self.registers;
         let (code, next) = state.threads[thread.index()];
-        match self.codes[code as usize].instrs[next as usize] {
-            Instr::Load { reg, .. } | Instr::Rmw { reg, .. } | Instr::Choose { reg, .. } => {
+        let instr = &self.codes[code as usize].instrs[next as usize];
+        if !state.visits.is_empty() {
+            state.acted(thread, has_effect(&action(instr, &state.registers[base..]), &answer));
+        }
+        match *instr {
+            Instr::Load { reg, .. }
+            | Instr::Rmw { reg, .. }
+            | Instr::Try { reg, .. }
+            | Instr::Reach { reg, .. }
+            | Instr::Pick { reg, .. }
+            | Instr::Choose { reg, .. } => {
                 state.registers[base + usize::from(reg.0)] = answer.value;
             }
-            Instr::Cas { reg, ok, expected, .. } => {
+            Instr::Await { reg, test, .. } => {
+                if !test.passes(answer.value) {
+                    return Action::Block;
+                }
+                state.registers[base + usize::from(reg.0)] = answer.value;
+            }
+            Instr::Cas { reg, ok, .. } => {
                 let registers = &mut state.registers[base..];
-                let succeeds = answer.value == value(registers, expected);
-                registers[usize::from(ok.0)] = Value::from(succeeds);
+                registers[usize::from(ok.0)] = Value::from(answer.wrote);
                 registers[usize::from(reg.0)] = answer.value;
             }
             Instr::Spawn { reg, code } => {
@@ -194,6 +271,19 @@ impl Program for Litmus {
         }
         state.threads[thread.index()].1 = next + 1;
         self.run(state, thread)
+    }
+
+    fn may_spin(&self, state: &LitmusState, thread: ThreadId) -> bool {
+        state.visits.iter().any(|visit| visit.thread == thread)
+    }
+
+    fn is_alike(&self, a: &LitmusState, b: &LitmusState, thread: ThreadId) -> bool {
+        // Registers matter as far as they did where the latest loop began, as long as the thread has not acted since.
+        let latest = |state: &LitmusState| state.visits.iter().rev().find(|visit| visit.thread == thread).cloned();
+        match (latest(a), latest(b)) {
+            (Some(a), Some(b)) => a.head == b.head && a.live == b.live && a.events == 0 && b.events == 0,
+            _ => false,
+        }
     }
 
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {

@@ -9,7 +9,7 @@ pub mod format;
 pub mod machine;
 mod test;
 
-pub use code::{BinOp, Code, Operand, Place, Reg};
+pub use code::{BinOp, Code, Head, Operand, Place, Reg};
 pub use format::{FormatError, LitmusTest, parse_line};
 pub use machine::{Litmus, LitmusError, LitmusState};
 pub use test::{LitmusResult, Verdict, check};

@@ -120,6 +120,9 @@ impl Reach {
             let Thread { last, spawn, .. } = *graph.thread(target);
             self.mark_before(ppo, graph, Kind::Full, last, spawn);
         }
+        for left in graph.leaves(id) {
+            self.mark(left);
+        }
         let spawn = graph.thread(event.thread).spawn;
         self.mark_before(ppo, graph, ppo.kind(&event.action), event.po_prev, spawn);
     }

@@ -80,10 +80,13 @@ impl Ppo for StoreBuffer {
         match *action {
             Action::Load { .. } => Kind::Read,
             Action::Store { order, .. } => self.store_kind(order),
-            Action::Rmw { .. } | Action::Cas { .. } | Action::Lock { .. } => Kind::Full,
+            Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } | Action::Pick { .. } => Kind::Full,
+            Action::Await { .. } | Action::Reach { .. } | Action::Leave { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
-            Action::Choose(_) | Action::End | Action::Block | Action::Exit | Action::Fail => Kind::Nothing,
+            Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => {
+                Kind::Nothing
+            }
         }
     }
 

@@ -71,13 +71,36 @@ pub enum Builtin {
     /// `(number, arguments...) -> i64`: `futex` (wait, wake), `getrandom`, `gettid`; others are unsupported.
     Syscall,
 
-    // The standard library's synchronization
-    /// `(word)`: waits until the 32-bit word is 0 and makes it 1.
-    MutexLock,
-    /// `(word) -> bool`: makes the word 1 if it is 0.
-    MutexTryLock,
-    /// `(word)`: makes the word 0.
-    MutexUnlock,
+    // The standard library's synchronization. A word is an atomic of 32 bits. Tests, what is done then, and what is
+    // waited for are numbered as in `cargo-dpor/overlay/std/src/sys/sync/checker.rs`.
+    /// `(word, wait, test, value, then, operand, limit) -> u32`: waits until the word passes the test, and updates it.
+    Await,
+    /// `(word, order, test, value, operand) -> u32`: adds the operand if the word passes the test.
+    TryAdd,
+    /// `(word, wait, test, value, acquire, keepers) -> u32`: waits until the word has passed the test.
+    Reach,
+    /// `(word) -> u32`: clears one of the bits that are set, and gives it.
+    Pick,
+    /// `(keepers)`: one of those who may still change a word leaves.
+    Leave,
+    /// `() -> u32`: the bit that stands for the thread.
+    ThreadBit,
+    /// `() -> bool`: whether the thread wakes up without a reason.
+    Spurious,
+    /// `() -> bool`: whether some thread asks, without waiting, if a channel is disconnected.
+    Polled,
+    /// `()`: a thread is about to ask that.
+    Poll,
+    /// `(word, test, value, nanoseconds)`: lets time pass until the word passes the test or the time is over.
+    Until,
+    /// `(nanoseconds)`: so much time has passed.
+    Elapse,
+    /// `(word)`: the thread that owns the word is about to end.
+    Finish,
+    /// `(word) -> bool`: whether the thread that owns the word has ended.
+    Finished,
+    /// `(reason, len)`: ends the check as unsupported.
+    Unsupported,
     /// `(counter)`: the next thread that is spawned belongs to the scope with this counter of threads.
     ScopeEnter,
     /// `(counter) -> usize`: waits until all threads of the scope have ended; gives 0.

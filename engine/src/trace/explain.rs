@@ -1,21 +1,21 @@
 //! Failures that are about several threads: told with the help of the trace.
 
-use crate::graph::Graph;
+use crate::graph::{self, Graph};
 use crate::model::Race;
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Failure, Note};
+use crate::vm::{self, Failure, Note, ThreadId, Waiting};
 
-use super::{Deed, End, Place, Step, Trace, Wait};
+use super::{Deed, End, Holder, Step, Trace, Waits};
 
 /// Two accesses race: where both are, and who makes them.
 pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
-    let step = |(thread, index): (crate::graph::ThreadId, u32)| {
+    let step = |(thread, index): (graph::ThreadId, u32)| {
         let event = graph.events().find(|(_, event)| (event.thread, event.index) == (thread, index));
         event.and_then(|(id, _)| trace.step(id.index() as u32))
     };
     let (first, second) = (step(race.first), step(race.second));
     let location = |step: Option<&Step>| step.and_then(|step| step.place.as_ref()).map(|place| place.location.clone());
-    let thread = |thread: crate::graph::ThreadId| vm::ThreadId(thread.index() as u16);
+    let thread = |thread: graph::ThreadId| ThreadId(thread.index() as u16);
     let (this, that) = (second.map_or("access", access), first.map_or("access", access));
     let (message, note) = vm::race_texts(this, that, thread(race.first.0));
     Failure {
@@ -25,6 +25,7 @@ pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
         stack: Vec::new(),
         thread: thread(race.second.0),
         notes: vec![Note { message: note, location: location(first), thread: Some(thread(race.first.0)) }],
+        waiting: Vec::new(),
     }
 }
 
@@ -38,41 +39,30 @@ fn access(step: &Step) -> &'static str {
     }
 }
 
-/// A deadlock is told thread by thread: where each waits, and for what.
-pub fn with_waits(failure: &Failure, trace: &Trace) -> Failure {
+/// Where threads wait for ever, it is told where others got what they wait for.
+pub fn with_holders(failure: &Failure, trace: &Trace) -> Failure {
     let mut failure = failure.clone();
-    if failure.kind == ErrorKind::Deadlock.into() {
-        failure.notes = trace.threads.iter().flat_map(|thread| waiting(thread, trace)).collect();
+    let notes = std::mem::take(&mut failure.notes);
+    for note in notes {
+        let thread = note.thread;
+        let waits = |waiting: &&Waiting| Some(waiting.thread) == thread;
+        let holders = failure.waiting.iter().find(waits).map(|waiting| holders(waiting, trace)).unwrap_or_default();
+        failure.notes.push(note);
+        failure.notes.extend(holders.iter().filter_map(|holder| got_it(holder, trace)));
     }
     failure
 }
 
-/// Where a thread waits, and where another got what it waits for.
-fn waiting(thread: &super::Thread, trace: &Trace) -> Vec<Note> {
-    let End::Waits(wait) = &thread.end else { return Vec::new() };
-    let id = vm::ThreadId(thread.number);
-    let name = id.phrase();
-    let note = |message: String, place: Option<&Place>, thread: vm::ThreadId| Note {
-        message,
-        location: place.map(|place| place.location.clone()),
-        thread: Some(thread),
-    };
-    let message = match wait {
-        Wait::Lock { holder, .. } if *holder == thread.number => {
-            format!("{name} waits here for a mutex that it has locked itself")
-        }
-        Wait::Lock { holder, .. } => {
-            format!("{name} waits here for a mutex that {} has locked", vm::ThreadId(*holder).phrase())
-        }
-        Wait::Join { thread } => format!("{name} waits here for the end of {}", vm::ThreadId(*thread).phrase()),
-        Wait::Wake => format!("{name} waits here to be woken"),
-        Wait::Assumption => format!("{name} ended here at an assumption"),
-    };
-    let mut notes = vec![note(message, thread.place.as_ref(), id)];
-    if let Wait::Lock { holder, since: Some(since) } = wait {
-        let holder = vm::ThreadId(*holder);
-        let place = trace.step(*since).and_then(|step| step.place.as_ref());
-        notes.push(note(format!("{} locked it here", holder.phrase()), place, holder));
+/// Who has what a thread waits for.
+fn holders(waiting: &Waiting, trace: &Trace) -> Vec<Holder> {
+    match trace.threads.iter().find(|thread| thread.number == waiting.thread).map(|thread| &thread.end) {
+        Some(End::Waits(Waits::For { holders, .. })) => holders.clone(),
+        _ => Vec::new(),
     }
-    notes
+}
+
+fn got_it(holder: &Holder, trace: &Trace) -> Option<Note> {
+    let place = trace.step(holder.since?)?.place.as_ref()?;
+    let message = format!("{} got it here", holder.thread.phrase());
+    Some(Note { message, location: Some(place.location.clone()), thread: Some(holder.thread) })
 }

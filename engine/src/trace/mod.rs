@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::{MemOrder, Value};
 use crate::verdict::Location;
-use crate::vm::Variable;
+use crate::vm::{ThreadId, Variable, Wait};
 
 /// An execution, up to an error or to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// Its number; that of the main thread is 0.
-    pub number: u16,
+    pub number: ThreadId,
     /// The step that spawned it.
     pub spawned_by: Option<u32>,
     /// How far it came.
@@ -48,24 +48,30 @@ pub enum End {
     Exited,
     /// To the error.
     Failed,
-    /// It waits for ever.
-    Waits(Wait),
+    /// It cannot go on.
+    Waits(Waits),
     /// It could have gone on.
     Stopped,
 }
 
-/// What a thread waits for.
+/// Why a thread waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wait {
-    /// A mutex that this thread has locked; in this step, unless there was no other thread yet.
-    Lock { holder: u16, since: Option<u32> },
-    /// The end of a thread.
-    Join { thread: u16 },
-    /// That another thread wakes it.
-    Wake,
-    /// Nothing: an assumption did not hold.
+pub enum Waits {
+    /// For this, which these threads have.
+    For { wait: Wait, holders: Vec<Holder> },
+    /// In a loop, for a value that it does not see.
+    InLoop,
+    /// For nothing: an assumption did not hold.
     Assumption,
+}
+
+/// A thread that has what another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub thread: ThreadId,
+    /// The step in which it got it, unless that was before there were other threads.
+    pub since: Option<u32>,
 }
 
 /// A visible action that took place.
@@ -74,7 +80,7 @@ pub struct Step {
     /// From 1.
     pub number: u32,
     /// The number of the thread.
-    pub thread: u16,
+    pub thread: ThreadId,
     pub deed: Deed,
     pub place: Option<Place>,
     /// What is accessed.
@@ -108,19 +114,28 @@ pub enum Deed {
     PlainWrite,
     Fence,
     Spawn {
-        thread: u16,
+        thread: ThreadId,
     },
     Join {
-        thread: u16,
+        thread: ThreadId,
     },
-    Lock,
+    /// What was waited for has come.
+    Await {
+        wait: Wait,
+    },
+    /// A look at a word, to sleep unless it has changed.
+    Sleep {
+        expected: Value,
+    },
     /// An attempt to lock.
     TryLock,
     Unlock,
-    /// A look at a word, to sleep unless it has changed.
-    Wait {
-        expected: Value,
-    },
+    /// An update that depends on what is there.
+    Try,
+    /// One of the threads that wait is notified.
+    Notify,
+    /// One of those who could have changed something is gone.
+    Leave,
     /// One of `0..n`.
     Choose {
         n: Value,
@@ -161,7 +176,7 @@ impl Trace {
     }
 
     /// The steps of a thread.
-    pub fn steps_of(&self, thread: u16) -> impl DoubleEndedIterator<Item = &Step> {
+    pub fn steps_of(&self, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Step> {
         self.steps.iter().filter(move |step| step.thread == thread)
     }
 }

@@ -9,9 +9,12 @@ use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{Origin, RmwOp};
-use crate::vm::{self, Action, Failure, Output, StackFrame, Vm};
+use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
 
-use super::{Deed, End, Place, Read, Step, Thread, Trace, Wait, explain};
+use super::{Deed, End, Holder, Place, Read, Step, Thread, Trace, Waits, explain};
+
+/// The machine.
+type Machine = Explored<graph::Action>;
 
 /// An execution with a failure, seen again.
 #[derive(Clone, Debug)]
@@ -35,35 +38,36 @@ pub enum ReplayError {
 pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded, ReplayError> {
     let mut steps = Vec::new();
     let replayed = replay(subject, schedule, |graph, state, id| steps.extend(step(graph, state.vm(), id)))?;
-    name_locks(&mut steps, &replayed.graph);
+    name_locks(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
     let mut trace = Trace { threads, steps };
     let failure = match &replayed.failure {
-        Some(Found::Program(Issue::Failure(wrong))) => explain::with_waits(&wrong.failure, &trace),
+        Some(Found::Program(Issue::Failure(wrong))) => explain::with_holders(&wrong.failure, &trace),
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
     place_failure(&mut trace, &failure);
-    Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output().clone() })
+    Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
 }
 
 /// The step that an event is; its thread waits for the answer.
-fn step(graph: &Graph, vm: &Vm, id: EventId) -> Option<Step> {
+fn step(graph: &Graph, vm: &Machine, id: EventId) -> Option<Step> {
     let event = graph.event(id);
     let thread = vm_thread(event.thread);
     let action = vm.pending(thread)?;
     let deed = deed(action, event)?;
     let from = (event.rf != EventId::INIT).then(|| event.rf.index() as u32);
+    let value = if event.is_read { graph.written(event.rf, event.loc) } else { 0 };
     Some(Step {
         number: id.index() as u32,
-        thread: thread.0,
+        thread,
         place: match action {
             Action::PlainStore { place, .. } => vm.location_of(place).map(Place::at),
             _ => place(&vm.stack_trace(thread)),
         },
         variable: address(&action).map(|address| vm.variable(address)),
         ordering: ordering(&deed, event),
-        read: event.is_read.then_some(Read { value: event.answer, from }),
+        read: event.is_read.then_some(Read { value, from }),
         written: event.is_write.then_some(event.written),
         unwinding: vm.is_unwinding(thread),
         deed,
@@ -77,15 +81,20 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::Store { .. } => Deed::Store,
         Action::Rmw { op, .. } => Deed::Rmw { method: method(op).to_owned() },
         Action::Cas { expected, new, weak, .. } => Deed::Cas { expected: expected as Value, new: new as Value, weak },
-        Action::Lock { .. } => Deed::Lock,
+        Action::Await { wait, .. } | Action::Reach { wait, .. } => Deed::Await { wait },
+        Action::Try { .. } => Deed::Try,
+        Action::Pick { .. } => Deed::Notify,
+        Action::Leave { .. } => Deed::Leave,
         Action::Fence { .. } => Deed::Fence,
-        Action::Spawn => Deed::Spawn { thread: event.answer as u16 },
-        Action::Join { thread } => Deed::Join { thread: thread.0 },
-        Action::FutexWait { expected, .. } => Deed::Wait { expected: Value::from(expected) },
+        Action::Spawn => Deed::Spawn { thread: ThreadId(event.answer as u16) },
+        Action::Join { thread } => Deed::Join { thread },
+        Action::FutexWait { expected, .. } => Deed::Sleep { expected: Value::from(expected) },
         Action::PlainLoad { .. } => Deed::PlainRead,
         Action::PlainStore { .. } => Deed::PlainWrite,
         Action::Choose { n } => Deed::Choose { n, value: event.answer },
-        Action::FutexWake { .. } | Action::Yield | Action::Assume { .. } | Action::End => return None,
+        Action::FutexWake { .. } | Action::Until { .. } | Action::Yield | Action::Assume { .. } | Action::End => {
+            return None;
+        }
     })
 }
 
@@ -130,23 +139,25 @@ fn place(stack: &[StackFrame]) -> Option<Place> {
     Some(Place { location: frame.location.clone(), function: Some(frame.function.clone()), via })
 }
 
-/// What stores to a word that threads lock is an unlock, and what updates it an attempt to lock.
-fn name_locks(steps: &mut [Step], graph: &Graph) {
-    let locked = |action: &graph::Action| match action {
-        graph::Action::Lock { loc } => Some(*loc),
-        _ => None,
-    };
-    let taken = graph.events().filter_map(|(_, event)| locked(&event.action));
-    let wanted = graph.threads().filter_map(|(_, thread)| locked(&thread.pending));
+/// Other accesses to a word that threads lock are attempts to lock it, and unlocks.
+fn name_locks(steps: &mut [Step], replayed: &Replayed<Subject>) {
+    let graph = &replayed.graph;
+    let is_lock = |wait: Wait| matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
+    let loc = |step: &Step| graph.event(EventId::new(step.number as usize)).loc;
+    let taken = steps.iter().filter(|step| matches!(step.deed, Deed::Await { wait } if is_lock(wait))).map(loc);
+    let wanted = graph.threads().filter_map(|(id, thread)| {
+        let action = replayed.state.vm().pending(vm_thread(id))?;
+        thread.pending.loc().filter(|_| action.waits().is_some_and(is_lock))
+    });
     let locks: HashSet<Loc> = taken.chain(wanted).collect();
-    for step in steps {
-        let event = graph.event(EventId::new(step.number as usize));
-        if !event.is_access() || !locks.contains(&event.loc) {
+    for step in steps.iter_mut().filter(|step| step.variable.is_some()) {
+        if !locks.contains(&loc(step)) {
             continue;
         }
-        step.deed = match step.deed {
+        step.deed = match &step.deed {
             Deed::Store => Deed::Unlock,
-            Deed::Cas { .. } => Deed::TryLock,
+            Deed::Rmw { method } if method == "fetch_sub" => Deed::Unlock,
+            Deed::Cas { .. } | Deed::Try => Deed::TryLock,
             _ => continue,
         };
         step.ordering = None;
@@ -163,11 +174,11 @@ fn thread(subject: &Subject, replayed: &Replayed<Subject>, id: graph::ThreadId) 
     let end = match () {
         () if racing == Some(id) => End::Failed,
         () if replayed.can_go_on(subject, id) => End::Stopped,
-        () => end(graph, vm, id),
+        () => end(replayed, id),
     };
     let spawn = graph.thread(id).spawn;
     Thread {
-        number: vm_thread(id).0,
+        number: vm_thread(id),
         spawned_by: (spawn != EventId::INIT).then(|| spawn.index() as u32),
         place: if end == End::Ended { None } else { place(&vm.stack_trace(vm_thread(id))) },
         end,
@@ -175,23 +186,34 @@ fn thread(subject: &Subject, replayed: &Replayed<Subject>, id: graph::ThreadId) 
 }
 
 /// How far a thread came that cannot go on.
-fn end(graph: &Graph, vm: &Vm, id: graph::ThreadId) -> End {
-    match graph.thread(id).pending {
+fn end(replayed: &Replayed<Subject>, id: graph::ThreadId) -> End {
+    match replayed.graph.thread(id).pending {
         graph::Action::End => End::Ended,
         graph::Action::Exit => End::Exited,
         graph::Action::Fail => End::Failed,
-        graph::Action::Lock { loc } => End::Waits(lock(graph, loc)),
-        graph::Action::Join(thread) => End::Waits(Wait::Join { thread: vm_thread(thread).0 }),
-        _ => End::Waits(match vm.pending(vm_thread(id)) {
-            Some(Action::Assume { .. }) => Wait::Assumption,
-            _ => Wait::Wake,
-        }),
+        graph::Action::Spin { .. } => End::Waits(Waits::InLoop),
+        pending => match replayed.state.vm().pending(vm_thread(id)).and_then(|action| action.waits()) {
+            Some(wait) => End::Waits(Waits::For { wait, holders: holders(replayed, vm_thread(id), pending.loc()) }),
+            None => End::Waits(Waits::Assumption),
+        },
     }
+}
+
+/// Who has what a thread waits for, as the failure says, and since when.
+fn holders(replayed: &Replayed<Subject>, id: ThreadId, loc: Option<Loc>) -> Vec<Holder> {
+    let Some(Found::Program(Issue::Failure(wrong))) = &replayed.failure else { return Vec::new() };
+    let waiting = wrong.failure.waiting.iter().find(|waiting| waiting.thread == id);
+    let latest_write = |thread: ThreadId| {
+        let writes = |event: &Event| event.is_write && Some(event.loc) == loc && vm_thread(event.thread) == thread;
+        replayed.graph.events().rev().find(|(_, event)| writes(event)).map(|(id, _)| id.index() as u32)
+    };
+    let holders = waiting.into_iter().flat_map(|waiting| &waiting.holders);
+    holders.map(|thread| Holder { thread: *thread, since: latest_write(*thread) }).collect()
 }
 
 /// A thread that panics has left the place of its failure.
 fn place_failure(trace: &mut Trace, failure: &Failure) {
-    let is_it = |thread: &&mut Thread| thread.number == failure.thread.0 && thread.end == End::Failed;
+    let is_it = |thread: &&mut Thread| thread.number == failure.thread && thread.end == End::Failed;
     let place = trace.threads.iter_mut().find(is_it).and_then(|thread| thread.place.as_mut());
     if let (Some(place), Some(location)) = (place, &failure.location)
         && place.location != *location
@@ -200,16 +222,6 @@ fn place_failure(trace: &mut Trace, failure: &Failure) {
     }
 }
 
-/// Who has locked a mutex.
-fn lock(graph: &Graph, loc: Loc) -> Wait {
-    let last = graph.locations().nth(loc.index()).map_or(EventId::INIT, |(_, location)| location.co_max());
-    match last {
-        // It was locked when there was but one thread.
-        EventId::INIT => Wait::Lock { holder: vm::ThreadId::MAIN.0, since: None },
-        id => Wait::Lock { holder: vm_thread(graph.event(id).thread).0, since: Some(id.index() as u32) },
-    }
-}
-
-fn vm_thread(thread: graph::ThreadId) -> vm::ThreadId {
-    vm::ThreadId(thread.index() as u16)
+fn vm_thread(thread: graph::ThreadId) -> ThreadId {
+    ThreadId(thread.index() as u16)
 }

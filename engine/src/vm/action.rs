@@ -3,6 +3,11 @@
 //! A thread runs alone until its next visible action and leaves it pending. Whoever schedules the threads decides what
 //! the action gives (a value from memory, or from an execution graph) and answers; then the thread goes on.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::graph::{Test, Then};
 use crate::program::{AtomicWidth, Ordering, PlaceId, RmwOp};
 
 use super::thread::ThreadId;
@@ -17,7 +22,7 @@ pub enum Stop {
 }
 
 /// What a thread is about to do. Values of less than 128 bits are zero-extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Load {
         address: u64,
@@ -46,9 +51,45 @@ pub enum Action {
         expected: u128,
         new: u128,
     },
-    /// Waits until the 32-bit word is 0 and makes it 1, with acquire ordering.
-    Lock {
+    /// Waits until the 32-bit word passes the test, and updates it in the same step, with acquire ordering. Answered with
+    /// the value that passed.
+    Await {
         address: u64,
+        wait: Wait,
+        test: Test,
+        then: Then,
+    },
+    /// Updates the 32-bit word if it passes the test; else it is a load with ordering `failure`. Answered with the value
+    /// that was tested.
+    Try {
+        address: u64,
+        ordering: Ordering,
+        failure: Ordering,
+        test: Test,
+        then: Then,
+    },
+    /// Waits until the 32-bit word has passed the test, which it then does until this thread changes it; or until the
+    /// counter at the address `keepers` (if that is not 0) is 0. Answered with the first value that passed.
+    Reach {
+        address: u64,
+        wait: Wait,
+        acquire: bool,
+        test: Test,
+        keepers: u64,
+    },
+    /// Clears one of the bits that are set in the 32-bit word. Answered with that bit; 0 where none is set.
+    Pick {
+        address: u64,
+    },
+    /// One of those whom the counter at the address counts is gone; the thread counts it down afterwards.
+    Leave {
+        keepers: u64,
+    },
+    /// On a fixed schedule: waits until the 32-bit word passes the test, or so many nanoseconds are over.
+    Until {
+        address: u64,
+        test: Test,
+        nanoseconds: u64,
     },
     Fence {
         ordering: Ordering,
@@ -98,8 +139,71 @@ pub enum Action {
     End,
 }
 
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    Mutex,
+    ReadLock,
+    WriteLock,
+    /// Of a condition variable.
+    Notification,
+    /// By another thread, of what is initialized once.
+    Initialization,
+    /// To go on after it has parked.
+    Token,
+    /// The other threads at a barrier.
+    Barrier,
+    /// In a channel.
+    Message,
+    /// In a channel.
+    Room,
+    /// To be woken at a futex.
+    Wake,
+    /// Of a thread.
+    End(ThreadId),
+}
+
+impl Wait {
+    /// In the order of their numbers.
+    const WORDS: [Wait; 9] = [
+        Wait::Mutex,
+        Wait::ReadLock,
+        Wait::WriteLock,
+        Wait::Notification,
+        Wait::Initialization,
+        Wait::Token,
+        Wait::Barrier,
+        Wait::Message,
+        Wait::Room,
+    ];
+
+    /// What the standard library calls by this number.
+    pub fn from_number(number: u64) -> Option<Wait> {
+        Wait::WORDS.get(usize::try_from(number).ok()?).copied()
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wait::Mutex => "for the mutex",
+            Wait::ReadLock => "to read what the lock protects",
+            Wait::WriteLock => "to write what the lock protects",
+            Wait::Notification => "to be notified",
+            Wait::Initialization => "for another thread to initialize this",
+            Wait::Token => "to be unparked",
+            Wait::Barrier => "for other threads to come to the barrier",
+            Wait::Message => "for a message",
+            Wait::Room => "for room in the channel",
+            Wait::Wake => "to be woken",
+            Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
+        })
+    }
+}
+
 /// When a wait ends by itself, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timeout {
     /// From now.
     After(u64),
@@ -108,7 +212,7 @@ pub enum Timeout {
 }
 
 /// What a pending action gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// It happened: stores, fences, spawns, joins, yields, assumptions that hold, ends.
     Done,
@@ -121,7 +225,7 @@ pub enum Answer {
 }
 
 /// Why a futex wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Woken {
     /// By a wake.
     Wake,
@@ -139,7 +243,20 @@ impl Action {
             | Action::Store { address, width, .. }
             | Action::Rmw { address, width, .. }
             | Action::Cas { address, width, .. } => Some((address, width)),
-            Action::Lock { address } => Some((address, AtomicWidth::W32)),
+            Action::Await { address, .. }
+            | Action::Try { address, .. }
+            | Action::Reach { address, .. }
+            | Action::Pick { address } => Some((address, AtomicWidth::W32)),
+            _ => None,
+        }
+    }
+
+    /// What the thread waits for, if it does.
+    pub fn waits(&self) -> Option<Wait> {
+        match *self {
+            Action::Await { wait, .. } | Action::Reach { wait, .. } => Some(wait),
+            Action::Join { thread } => Some(Wait::End(thread)),
+            Action::FutexWait { .. } => Some(Wait::Wake),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use super::action::{Action, Answer};
 use super::builtins::{futex_result, handle};
 use super::context::Context;
 use super::failure::{Failure, Fault};
-use super::thread::{Pending, Reply, Thread, ThreadId};
+use super::thread::{Pending, Reply, ThreadId};
 use super::{Vm, threads};
 
 impl Vm {
@@ -22,18 +22,21 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
         threads::end(context.thread);
         return Ok(());
     }
+    if let Action::Join { thread } = pending.action {
+        catch_up(context, thread);
+    }
     let value = match answer {
         Answer::Value(value) | Answer::Cas { old: value, .. } => value,
         Answer::Done | Answer::Woken(_) => 0,
     };
     match pending.reply {
         Reply::None => {}
-        Reply::Success(at) => {
-            let success = matches!(answer, Answer::Cas { success: true, .. });
-            context.set(usize::from(at), u64::from(success));
-        }
         Reply::Postponed => context.thread.pending = context.thread.postponed.pop(),
         Reply::Register(at) => context.set(usize::from(at), value as u64),
+        Reply::Wake(at) => {
+            context.set(usize::from(at), value as u64);
+            context.thread.woken |= value != 0;
+        }
         Reply::Pair(at) => set_pair(context, at, value),
         Reply::Cas { at, wide } => {
             let success = matches!(answer, Answer::Cas { success: true, .. });
@@ -65,6 +68,12 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
     Ok(())
 }
 
+/// For whoever joins a thread, at least as much time has passed as for that thread.
+fn catch_up(context: &mut Context, joined: ThreadId) {
+    let clock = context.world.status(joined).get().clock;
+    context.thread.clock = context.thread.clock.max(clock);
+}
+
 fn set_pair(context: &mut Context, at: u16, value: u128) {
     context.set(usize::from(at), value as u64);
     context.set(usize::from(at) + 1, (value >> 64) as u64);
@@ -72,12 +81,9 @@ fn set_pair(context: &mut Context, at: u16, value: u128) {
 
 fn join(context: &mut Context, action: Action, out: u64) -> Result<(), Box<Fault>> {
     let Action::Join { thread } = action else { return Ok(()) };
-    let mut result = 0;
-    if let Some(Some(other)) = context.threads.get_mut(thread.index()) {
-        let other: &mut Thread = other.get_mut();
-        other.joined = true;
-        result = other.result;
-    }
+    let status = context.world.status(thread).get_mut();
+    status.joined = true;
+    let result = status.result;
     if out != 0 {
         context.space().write_u64(out, result)?;
     }

@@ -1,18 +1,20 @@
 //! Atomic accesses to memory: what they give when all threads see one memory, and whether they may be made at all.
 
+use crate::graph::{Test, Then};
 use crate::program::AtomicWidth;
 
 use super::Vm;
 use super::action::{Action, Answer};
 use super::failure::{Failure, Fault};
 use super::memory::{Access, Space};
+use super::plain;
 use super::thread::ThreadId;
 
 type Checked<T> = Result<T, Box<Fault>>;
 
 impl Vm {
-    /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. A lock is taken, whoever
-    /// has it. Other actions have no effect on memory and give [`Answer::Done`]. The action stays pending.
+    /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. Other actions have no
+    /// effect on memory and give [`Answer::Done`]. The action stays pending.
     pub fn perform(&mut self, id: ThreadId) -> Result<Answer, Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(Answer::Done) };
         self.with_thread(id, |context, _| {
@@ -31,17 +33,19 @@ impl Vm {
         })
     }
 
-    /// Checks that the pending atomic access of a thread may be made: the address is valid and aligned.
-    pub fn check_access(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+    /// Writes to memory what the pending atomic access of a thread writes, given what it reads.
+    pub fn record(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
         let Some(action) = self.pending(id) else { return Ok(()) };
-        self.with_thread(id, |context, _| check(&mut context.space(), action).map_err(|fault| context.failure(*fault)))
+        self.with_thread(id, |context, _| {
+            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+        })
     }
 
-    /// The 32-bit word that a thread waits on.
-    pub fn futex_word(&mut self, id: ThreadId, address: u64) -> Result<u32, Box<Failure>> {
+    /// Whether a 32-bit word that a thread waits on passes a test.
+    pub fn passes(&mut self, id: ThreadId, address: u64, test: Test) -> Result<bool, Box<Failure>> {
         self.with_thread(id, |context, _| {
             let word = read(&mut context.space(), address, AtomicWidth::W32);
-            word.map(|word| word as u32).map_err(|fault| context.failure(*fault))
+            word.map(|word| test.passes(word as u64)).map_err(|fault| context.failure(*fault))
         })
     }
 }
@@ -69,24 +73,36 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
             }
             Ok(Answer::Cas { old, success })
         }
-        Action::Lock { address } => {
-            write(space, address, AtomicWidth::W32, 1)?;
-            Ok(Answer::Done)
+        Action::Await { address, test, then, .. } | Action::Try { address, test, then, .. } => {
+            let old = read(space, address, AtomicWidth::W32)?;
+            if let Some(new) = updated(old, test, then) {
+                write(space, address, AtomicWidth::W32, new)?;
+            }
+            Ok(Answer::Value(old))
+        }
+        Action::Reach { address, .. } => Ok(Answer::Value(read(space, address, AtomicWidth::W32)?)),
+        Action::Pick { address } => {
+            let old = read(space, address, AtomicWidth::W32)?;
+            let bit = old & old.wrapping_neg();
+            write(space, address, AtomicWidth::W32, old & !bit)?;
+            Ok(Answer::Value(bit))
         }
         _ => Ok(Answer::Done),
     }
 }
 
-fn check(space: &mut Space, action: Action) -> Checked<()> {
-    match action {
-        Action::Load { address, width, .. } => check_align(space, address, width, Access::Read)
-            .and_then(|()| space.untracked_range(address, u64::from(width.bytes())).map(|_| ())),
-        Action::Lock { address } => check_writable(space, address, AtomicWidth::W32),
-        Action::Store { address, width, .. }
-        | Action::Rmw { address, width, .. }
-        | Action::Cas { address, width, .. } => check_writable(space, address, width),
-        _ => Ok(()),
-    }
+/// What a word becomes that is updated if it passes a test.
+pub fn updated(old: u128, test: Test, then: Then) -> Option<u128> {
+    let new = if test.passes(old as u64) { then.update(old as u64) } else { None };
+    new.map(u128::from)
+}
+
+/// Checks that an atomic access may be made: the address is valid and aligned.
+pub fn check(space: &mut Space, action: Action) -> Checked<()> {
+    let Some((address, width)) = action.accessed() else { return Ok(()) };
+    let access =
+        if matches!(action, Action::Load { .. } | Action::Reach { .. }) { Access::Read } else { Access::Write };
+    space.check_atomic(address, u64::from(width.bytes()), access)
 }
 
 fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) -> Checked<()> {

@@ -11,6 +11,8 @@ use crate::program::{
 };
 use crate::verdict::ErrorKind;
 
+use super::prepare::Set;
+
 /// A register of the window.
 pub type R = u8;
 
@@ -264,6 +266,9 @@ pub struct Code {
     pub consts: Vec<u64>,
     pub sites: Vec<Site>,
     pub cas_sites: Vec<CasSite>,
+    /// Where it may stop or call (the instruction after that), which registers are read later; empty where that is not
+    /// known.
+    pub live: Box<[(u32, Set)]>,
     pub switches: Vec<SwitchTable>,
     pub ranges: Vec<ValidRange>,
     /// How many registers it takes.
@@ -276,6 +281,14 @@ pub struct Code {
     pub user: bool,
     /// Whether its atomics are visible actions.
     pub quiet: Quiet,
+}
+
+impl Code {
+    /// The registers that are read later by a function that has stopped before this instruction, if that is known.
+    pub fn live_at(&self, pc: u32) -> Option<&Set> {
+        let at = self.live.binary_search_by_key(&pc, |(at, _)| *at).ok()?;
+        Some(&self.live[at].1)
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 use crate::program::{FuncId, PlaceId};
 
 use super::code::{Code, Inst, Site};
-use super::cow::Cow;
 use super::failure::{Failure, Fault, StackFrame};
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
 use super::interp;
-use super::memory::{AllocError, AllocKind, Heap, Space};
+use super::memory::{AllocError, AllocKind, Heap, Request, Sharing, Site as MemorySite, Space};
 use super::thread::{Thread, ThreadId};
 use super::world::World;
 use super::{RunOptions, Stop};
@@ -24,9 +23,10 @@ pub enum Flow {
 /// The machine, and the thread that runs.
 pub struct Context<'a> {
     pub thread: &'a mut Thread,
-    pub threads: &'a mut Vec<Option<Cow<Thread>>>,
+    /// The other threads; none of them while the program is explored.
+    pub threads: &'a mut Vec<Option<Box<Thread>>>,
     pub heap: &'a mut Heap,
-    pub world: &'a mut Cow<World>,
+    pub world: &'a mut World,
     pub image: &'a Image,
     pub options: &'a RunOptions,
 }
@@ -87,36 +87,44 @@ impl<'a> Context<'a> {
     /// Allocates for the thread. `None`: there is no memory of that size.
     pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Result<Option<u64>, Box<Fault>> {
         let place = self.place();
-        let tracking = self.heap.tracking.as_deref();
-        let quiet = tracking.is_some() && self.thread.frames.last().is_some_and(|frame| frame.quiet);
-        let tracked = tracking.is_some_and(|tracking| tracking.tracked.places.contains(&place));
-        match self.heap.alloc(self.thread.id, size, align, kind, place) {
-            Ok(alloc) => {
-                alloc.exempt = quiet;
-                alloc.races = (tracked && !quiet).then(Box::default);
-                Ok(Some(alloc.base))
-            }
+        let quiet = self.thread.frames.last().is_some_and(|frame| frame.quiet);
+        let sharing = self.sharing(place, quiet);
+        match self.heap.alloc(self.thread.id, Request { size, align, kind, place, sharing, quiet }) {
+            Ok(alloc) => Ok(Some(alloc.base)),
             Err(AllocError::TooLarge) => Ok(None),
             Err(AllocError::Exhausted) => Err(Fault::limit("the thread has made too many allocations")),
         }
     }
 
+    /// Who will access what is allocated at a place.
+    fn sharing(&self, place: PlaceId, quiet: bool) -> Sharing {
+        let Some(tracking) = self.heap.tracking.as_deref() else { return Sharing::Private };
+        match quiet {
+            true if tracking.tracked.contains(MemorySite::Quiet(place)) => Sharing::Exempt,
+            false if tracking.tracked.contains(MemorySite::Place(place)) => Sharing::Tracked,
+            _ => Sharing::Private,
+        }
+    }
+
     /// Calls a function.
     pub fn call(&mut self, func: FuncId, args: &[u64], kind: FrameKind) -> Result<(), Box<Fault>> {
-        push_call(self.image, self.thread, func, args, kind)
+        push_call(self.image, self.thread, self.heap, func, args, kind)
     }
 
     /// Leaves the active frame: its memory goes.
     pub fn pop_frame(&mut self) -> Option<Frame> {
         let place = self.place();
         let frame = self.thread.frames.pop()?;
-        if frame.memory {
-            self.thread.stack.pop();
+        if frame.memory
+            && let Some(address) = self.thread.stack.pop()
+        {
+            self.space().drop_frame(address, place);
         }
+        let globals = &self.image.globals;
         if frame.big_slots {
             let depth = self.thread.frames.len() as u32;
             while let Some(slot) = self.thread.big_slots.pop_if(|slot| slot.depth >= depth) {
-                self.heap.free(slot.address, self.thread.id, place);
+                self.heap.free(slot.address, self.thread.id, place, globals);
             }
         }
         Some(frame)
@@ -127,9 +135,10 @@ impl<'a> Context<'a> {
         Failure::new(fault, &self.image.program, self.thread.id, stack_trace(self.image, self.thread))
     }
 
-    /// The thread with that number, if there is one.
-    pub fn other(&self, id: ThreadId) -> Option<&Thread> {
-        self.threads.get(id.index())?.as_ref().map(Cow::get)
+    /// Whether there is a thread with that number.
+    pub fn exists(&self, id: ThreadId) -> bool {
+        let explored = self.heap.objects.others.get(id.index()).is_some_and(Option::is_some);
+        id == self.thread.id || explored || self.threads.get(id.index()).is_some_and(Option::is_some)
     }
 }
 
@@ -137,6 +146,7 @@ impl<'a> Context<'a> {
 pub fn push_call(
     image: &Image,
     thread: &mut Thread,
+    heap: &mut Heap,
     func: FuncId,
     args: &[u64],
     kind: FrameKind,
@@ -149,7 +159,7 @@ pub fn push_call(
     interp::reserve(&mut thread.registers, base, callee.registers);
     let first = base as usize + usize::from(callee.results);
     thread.registers[first..first + args.len()].copy_from_slice(args);
-    interp::push(&mut thread.frames, &mut thread.stack, callee, base, 0, kind)
+    interp::push(&mut thread.frames, &mut thread.stack, heap, thread.id, callee, base, 0, kind)
 }
 
 /// The active functions of a thread, the innermost first.

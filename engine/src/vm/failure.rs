@@ -7,6 +7,7 @@
 use crate::program::{Origin, PlaceId, Program};
 use crate::verdict::{ErrorKind, Location, Outcome};
 
+use super::action::Wait;
 use super::thread::ThreadId;
 
 /// Why a run did not pass.
@@ -50,10 +51,37 @@ pub struct Failure {
     pub thread: ThreadId,
     /// What led to it.
     pub notes: Vec<Note>,
+    /// In a deadlock, the threads that wait for ever.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A thread that waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub thread: ThreadId,
+    /// For what, if it is known.
+    pub wait: Option<Wait>,
+    /// Who has what it waits for, as far as that is known.
+    pub holders: Vec<ThreadId>,
+    /// Where it waits.
+    pub stack: Vec<StackFrame>,
+}
+
+impl Waiting {
+    fn note(&self) -> Note {
+        let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
+        let mut message = format!("{} waits here {wait}", self.thread.phrase());
+        if let [first, others @ ..] = &self.holders[..] {
+            message += &format!(", which {}", first.phrase());
+            others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
+            message += if others.is_empty() { " has" } else { " have" };
+        }
+        Note { message, location: innermost(&self.stack), thread: Some(self.thread) }
+    }
 }
 
 /// An active function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     pub function: String,
     pub origin: Origin,
@@ -127,7 +155,45 @@ impl Failure {
     pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
         let location = innermost(&stack);
         let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
-        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes })
+        let waiting = Vec::new();
+        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes, waiting })
+    }
+
+    /// Threads wait in loops for what never comes, others for something else.
+    pub fn non_termination(spinning: Vec<Waiting>, blocked: Vec<Waiting>) -> Failure {
+        let message = match &spinning[..] {
+            [one] => format!("{} waits in a loop for what never comes", one.thread.phrase()),
+            all => format!("{} threads wait in loops for what never comes", all.len()),
+        };
+        let note = |waiting: &Waiting| Note {
+            message: format!("{} waits in this loop", waiting.thread.phrase()),
+            location: innermost(&waiting.stack),
+            thread: Some(waiting.thread),
+        };
+        let notes = spinning.iter().map(note).chain(blocked.iter().map(Waiting::note)).collect();
+        let stack = spinning.first().map(|first| first.stack.clone()).unwrap_or_default();
+        let thread = spinning.first().map_or(ThreadId::MAIN, |first| first.thread);
+        let waiting = spinning.into_iter().chain(blocked).collect();
+        let kind = ErrorKind::NonTermination.into();
+        Failure { kind, message, location: innermost(&stack), stack, thread, notes, waiting }
+    }
+
+    /// All threads that are left wait for ever.
+    pub fn deadlock(waiting: Vec<Waiting>) -> Failure {
+        let message = match &waiting[..] {
+            [one] => format!("{} waits for ever", one.thread.phrase()),
+            all => format!("{} threads wait for ever", all.len()),
+        };
+        let stack = waiting.first().map(|first| first.stack.clone()).unwrap_or_default();
+        Failure {
+            kind: ErrorKind::Deadlock.into(),
+            message,
+            location: innermost(&stack),
+            stack,
+            thread: waiting.first().map_or(ThreadId::MAIN, |first| first.thread),
+            notes: waiting.iter().map(Waiting::note).collect(),
+            waiting,
+        }
     }
 }
 

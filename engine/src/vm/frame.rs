@@ -3,7 +3,7 @@
 use crate::program::FuncId;
 
 /// What happens when a function returns or unwinds, besides going on in its caller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FrameKind {
     /// The results go to the caller's registers.
     #[default]
@@ -17,7 +17,7 @@ pub enum FrameKind {
 }
 
 /// An active function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub func: FuncId,
     /// The next instruction. While the function calls another, the call is the one before.

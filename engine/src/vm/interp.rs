@@ -15,7 +15,8 @@ use super::failure::Fault;
 use super::float;
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
-use super::memory::{Access, Space, Stack};
+use super::memory::{Access, Heap, LIVE, NO_SLOTS, Space, Stack};
+use super::thread::ThreadId;
 use super::wide;
 
 /// Why the interpreter left its loop. The instruction is the one before the saved program counter.
@@ -75,7 +76,7 @@ pub fn execute(
         let code = image.code(func);
         let insts = &*code.insts;
         let mut pc = pc as usize;
-        let slots = space.stack.untracked_base();
+        let slots = space.stack.slots_base();
         if space.tracking {
             space.enter_frame(frames, user, quiet);
         }
@@ -380,6 +381,10 @@ pub fn execute(
                     get!(dst) = check!(space.load_padding(address, u64::from(width.bytes()), 0));
                 }
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
+                Inst::StorageLive { .. } | Inst::StorageDead { .. } if slots == NO_SLOTS => {
+                    space.pc = pc as u32;
+                    set_storage(space, inst);
+                }
                 Inst::StorageLive { offset, size } => space.stack.storage_live(offset, size),
                 Inst::StorageDead { offset, size } => space.stack.storage_dead(offset, size),
                 Inst::Index { dst, base, index, scale } => {
@@ -470,7 +475,9 @@ pub fn execute(
                         registers[first + index] = registers[base as usize + usize::from(*arg)];
                     }
                     frames[top].pc = pc as u32;
-                    if let Err(fault) = push(frames, space.stack, callee, new_base, site.dst, FrameKind::Plain) {
+                    let Space { stack, heap, thread, .. } = space;
+                    let kind = FrameKind::Plain;
+                    if let Err(fault) = push(frames, stack, heap, *thread, callee, new_base, site.dst, kind) {
                         leave!(Exit::Fault(fault));
                     }
                     continue 'frame;
@@ -485,8 +492,11 @@ pub fn execute(
                         registers[caller + physical(frame.dst + index)] =
                             registers[frame.base as usize + usize::from(index)];
                     }
-                    if frame.memory {
-                        space.stack.pop();
+                    if frame.memory
+                        && let Some(address) = space.stack.pop()
+                    {
+                        space.pc = pc as u32;
+                        space.drop_frame(address, space.place());
                     }
                     frames.pop();
                     continue 'frame;
@@ -511,9 +521,12 @@ pub fn execute(
 
 /// Pushes the frame of a function whose arguments are in place.
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "parts of a thread and of a call, which are borrowed apart")]
 pub fn push(
     frames: &mut Vec<Frame>,
     stack: &mut Stack,
+    heap: &mut Heap,
+    thread: ThreadId,
     callee: &Code,
     base: u32,
     dst: u16,
@@ -530,7 +543,9 @@ pub fn push(
     if depth >= MAX_FRAMES {
         return Err(stack_overflow());
     }
-    if memory {
+    if memory && heap.shares_frame(callee.func) {
+        push_shared(stack, heap, thread, callee)?;
+    } else if memory {
         stack.push(callee.func, &callee.shadow);
         if stack.len() > MAX_STACK {
             stack.pop();
@@ -540,6 +555,25 @@ pub fn push(
     let registers = callee.registers;
     frames.push(Frame { func: callee.func, pc: 0, base, registers, dst, kind, memory, big_slots: false, user, quiet });
     Ok(())
+}
+
+/// Pushes a frame whose memory other threads use, too.
+#[cold]
+fn push_shared(stack: &mut Stack, heap: &mut Heap, thread: ThreadId, callee: &Code) -> Result<(), Box<Fault>> {
+    match heap.alloc_frame(thread, callee.func, &callee.shadow) {
+        Some(address) => stack.push_shared(callee.func, address),
+        None => return Err(Fault::limit("the thread has made too many allocations")),
+    }
+    Ok(())
+}
+
+#[cold]
+fn set_storage(space: &mut Space, inst: Inst) {
+    match inst {
+        Inst::StorageLive { offset, size } => space.set_storage(offset, size, LIVE),
+        Inst::StorageDead { offset, size } => space.set_storage(offset, size, 0),
+        _ => {}
+    }
 }
 
 /// The function at an address, if it takes so many arguments.

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use crate::program::PlaceId;
-use crate::program::address::STACK_BIT;
+use crate::program::address::{GLOBAL_REGION, REGION_BITS, STACK_BIT};
 use crate::verdict::ErrorKind;
 
 use super::Vm;
 use super::failure::{Failure, Fault};
+use super::image::Image;
 use super::memory::{Alloc, Found};
 use super::thread::ThreadId;
 
@@ -19,6 +20,28 @@ const MAX_NOTES: usize = 10;
 /// Programs may keep data in the upper bits of a pointer.
 const POINTER_BITS: u64 = (STACK_BIT << 1) - 1;
 
+/// Memory at the end of a run.
+pub trait Memory {
+    /// Calls `visit` for each live allocation; constants and statics that were never written may be left out.
+    fn for_each(&self, visit: &mut dyn FnMut(&Alloc));
+
+    /// The live allocation at an address.
+    fn find(&self, address: u64) -> Option<&Alloc>;
+}
+
+impl Memory for Vm {
+    fn for_each(&self, visit: &mut dyn FnMut(&Alloc)) {
+        self.heap.for_each(visit);
+    }
+
+    fn find(&self, address: u64) -> Option<&Alloc> {
+        match self.heap.look(address, &self.image.globals) {
+            Found::Live(alloc) => Some(alloc),
+            _ => None,
+        }
+    }
+}
+
 struct Block {
     base: u64,
     size: u64,
@@ -26,64 +49,76 @@ struct Block {
     thread: ThreadId,
 }
 
-impl Vm {
-    /// The failure of a run that ends now, if heap blocks were leaked.
-    pub fn leaks(&self) -> Option<Box<Failure>> {
-        let mut blocks = Vec::new();
-        self.heap.for_each(&mut |alloc| {
-            if alloc.kind.is_heap() {
-                let Alloc { base, size, place, thread, .. } = *alloc;
-                blocks.push(Block { base, size, place, thread });
-            }
-        });
-        if blocks.is_empty() {
-            return None;
+/// The failure of a run that ends now, if heap blocks were leaked. `atomics` are the addresses and the values of atomics
+/// whose value is not in memory.
+pub fn leaks(memory: &impl Memory, atomics: &[(u64, u64)], image: &Image) -> Option<Box<Failure>> {
+    let mut blocks = Vec::new();
+    memory.for_each(&mut |alloc| {
+        if alloc.kind.is_heap() {
+            let Alloc { base, size, place, thread, .. } = *alloc;
+            blocks.push(Block { base, size, place, thread });
         }
-        let reached = self.reached();
-        blocks.retain(|block| !reached.contains(&block.base));
-        blocks.sort_by_key(|block| block.base);
-        let first = blocks.first()?;
-        let location =
-            self.image.program.places.get(first.place.0 as usize).map(|_| self.image.program.location(first.place));
-        let mut failure = Failure::new(leak_fault(&blocks), &self.image.program, first.thread, Vec::new());
-        failure.location = location;
-        Some(failure)
+    });
+    if blocks.is_empty() {
+        return None;
     }
+    let reached = Search { memory, atomics, reached: BTreeSet::new(), todo: Vec::new() }.run();
+    blocks.retain(|block| !reached.contains(&block.base));
+    blocks.sort_by_key(|block| block.base);
+    let first = blocks.first()?;
+    let program = &image.program;
+    let mut failure = Failure::new(leak_fault(&blocks), program, first.thread, Vec::new());
+    failure.location = program.places.get(first.place.0 as usize).map(|_| program.location(first.place));
+    Some(failure)
+}
 
-    /// The heap blocks that statics lead to.
-    fn reached(&self) -> BTreeSet<u64> {
-        let mut reached = BTreeSet::new();
-        let mut todo = Vec::new();
-        self.heap.for_each(&mut |alloc| {
+/// Looks for the heap blocks that statics lead to.
+struct Search<'a, M> {
+    memory: &'a M,
+    atomics: &'a [(u64, u64)],
+    reached: BTreeSet<u64>,
+    todo: Vec<u64>,
+}
+
+impl<M: Memory> Search<'_, M> {
+    fn run(mut self) -> BTreeSet<u64> {
+        let memory = self.memory;
+        memory.for_each(&mut |alloc| {
             if !alloc.kind.is_heap() {
-                self.scan(alloc, &mut reached, &mut todo);
+                self.scan(alloc);
             }
         });
-        while let Some(base) = todo.pop() {
-            if let Found::Live(alloc) = self.heap.look(base, &self.image.globals) {
-                self.scan(alloc, &mut reached, &mut todo);
+        let is_static = |(address, _): &&(u64, u64)| address >> REGION_BITS == GLOBAL_REGION;
+        self.atomics.iter().filter(is_static).for_each(|(_, value)| self.follow(*value));
+        while let Some(base) = self.todo.pop() {
+            if let Some(alloc) = memory.find(base) {
+                self.scan(alloc);
             }
         }
-        reached
+        self.reached
     }
 
     /// Follows the pointers in an allocation.
-    fn scan(&self, alloc: &Alloc, reached: &mut BTreeSet<u64>, todo: &mut Vec<u64>) {
+    fn scan(&mut self, alloc: &Alloc) {
         let skip = (alloc.base.next_multiple_of(8) - alloc.base) as usize;
         let (words, _) = alloc.data().get(skip..).unwrap_or_default().as_chunks::<8>();
-        for word in words {
-            let word = u64::from_le_bytes(*word);
-            for address in [word, word & POINTER_BITS, word >> 16] {
-                if address >> 36 == 0 || address & STACK_BIT != 0 {
-                    continue;
-                }
-                if let Found::Live(target) = self.heap.look(address, &self.image.globals)
-                    && target.kind.is_heap()
-                    && address.wrapping_sub(target.base) <= target.size
-                    && reached.insert(target.base)
-                {
-                    todo.push(target.base);
-                }
+        words.iter().for_each(|word| self.follow(u64::from_le_bytes(*word)));
+        let inside = |(address, _): &&(u64, u64)| alloc.offset(*address, 1).is_some();
+        self.atomics.iter().filter(inside).for_each(|(_, value)| self.follow(*value));
+    }
+
+    /// Follows a word, if it may be a pointer.
+    fn follow(&mut self, word: u64) {
+        for address in [word, word & POINTER_BITS, word >> 16] {
+            if address >> REGION_BITS == 0 || address & STACK_BIT != 0 {
+                continue;
+            }
+            if let Some(target) = self.memory.find(address)
+                && target.kind.is_heap()
+                && address.wrapping_sub(target.base) <= target.size
+                && self.reached.insert(target.base)
+            {
+                self.todo.push(target.base);
             }
         }
     }

@@ -4,8 +4,8 @@
 //! [pending](Action); [`Vm::answer`] completes it. Whoever calls these is the scheduler and the memory model: [`run`]
 //! is the simplest one, a fixed schedule with atomics answered from memory.
 //!
-//! A `Vm` can be copied at any time ([`Vm::snapshot`]), sent to another thread and continued there. What was written
-//! since the last snapshot is owned and written without further ado; everything else is shared until it is written.
+//! [`Explored`] is a machine that can be copied at any time and continued in many ways. It remembers what threads did:
+//! what one has done before, from the same state, is not run again.
 
 mod action;
 mod answer;
@@ -14,16 +14,18 @@ mod atomics;
 mod builtins;
 mod code;
 mod context;
-mod cow;
+mod dead;
 mod explored;
 mod failure;
 mod float;
 mod frame;
+mod hash;
 mod image;
 mod interp;
 mod leak;
 mod memory;
 mod objects;
+mod plain;
 mod prepare;
 mod schedule;
 mod slow;
@@ -39,8 +41,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use action::{Action, Answer, Stop, Timeout, Woken};
-pub use failure::{Failure, FailureKind, Note, StackFrame, innermost, race_texts};
+pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
+pub use explored::{Basis, Explored, Mark, Stepped, Translated};
+pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
 pub use objects::{Object, Variable};
@@ -50,9 +53,9 @@ pub use thread::ThreadId;
 pub use world::{Output, Stream};
 
 use crate::program::FuncId;
+use crate::verdict::ErrorKind;
 
 use context::{Context, Flow};
-use cow::Cow;
 use failure::Fault;
 use frame::FrameKind;
 use interp::Exit;
@@ -71,6 +74,8 @@ pub struct RunOptions {
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
     pub check_leaks: bool,
+    /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
+    pub spurious: bool,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
 }
@@ -87,47 +92,57 @@ const SLICE: u64 = 1 << 20;
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        let env = BTreeMap::new();
-        RunOptions { max_steps: 200_000_000, env, processors: 4, check_leaks: true, deadline: None }
+        RunOptions {
+            max_steps: 200_000_000,
+            env: BTreeMap::new(),
+            processors: 4,
+            check_leaks: true,
+            spurious: false,
+            deadline: None,
+        }
     }
 }
 
 /// The whole state of a run: all threads, all memory.
-///
-/// A clone is independent of the original. It is cheap after [`Vm::snapshot`]; otherwise it copies what was written
-/// since.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Vm {
     image: Arc<Image>,
     options: Arc<RunOptions>,
     /// By number; the one that runs is taken out.
-    threads: Vec<Option<Cow<Thread>>>,
+    threads: Vec<Option<Box<Thread>>>,
     heap: Heap,
-    world: Cow<World>,
+    world: World,
     steps_left: u64,
 }
 
 impl Vm {
     /// A machine whose main thread will run `entry`, a function without arguments.
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &Arc<RunOptions>) -> Result<Vm, Box<Failure>> {
-        let mut main = Thread::new(ThreadId::MAIN);
-        main.entry = Some(entry);
-        context::push_call(image, &mut main, entry, &[], FrameKind::Root)
-            .map_err(|fault| Failure::new(*fault, &image.program, ThreadId::MAIN, Vec::new()))?;
-        Ok(Vm {
-            image: Arc::clone(image),
-            options: Arc::clone(options),
-            threads: vec![Some(Cow::new(main))],
-            heap: Heap::default(),
-            world: Cow::new(World::default()),
-            steps_left: options.max_steps,
-        })
+        let mut vm = Vm::empty(image, options);
+        vm.start_main(entry)?;
+        Ok(vm)
     }
 
-    /// A copy of the whole state. Afterwards both share everything until they write it.
-    pub fn snapshot(&mut self) -> Vm {
-        self.share();
-        self.clone()
+    /// A machine without threads.
+    fn empty(image: &Arc<Image>, options: &Arc<RunOptions>) -> Vm {
+        Vm {
+            image: Arc::clone(image),
+            options: Arc::clone(options),
+            threads: Vec::new(),
+            heap: Heap::default(),
+            world: World::default(),
+            steps_left: options.max_steps,
+        }
+    }
+
+    fn start_main(&mut self, entry: FuncId) -> Result<(), Box<Failure>> {
+        let mut main = Box::new(Thread::new(ThreadId::MAIN));
+        main.entry = Some(entry);
+        main.alone = true;
+        context::push_call(&self.image, &mut main, &mut self.heap, entry, &[], FrameKind::Root)
+            .map_err(|fault| Failure::new(*fault, &self.image.program, ThreadId::MAIN, Vec::new()))?;
+        self.threads.push(Some(main));
+        Ok(())
     }
 
     /// Runs a thread that has no pending action until its next visible one, which is pending then.
@@ -141,10 +156,10 @@ impl Vm {
                     Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };
-                match result {
+                match result.and_then(|flow| slow::act_alone(context, flow)) {
                     Ok(Flow::Continue) => {}
-                    Ok(Flow::Stop(stop)) => return Ok(explored::plain_stores_first(context, stop)),
-                    Err(_) if context.heap.refresh.is_some() => return Ok(explored::ask_for_value(context)),
+                    Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
+                    Err(_) if context.heap.refresh.is_some() => return Ok(plain::ask_for_value(context)),
                     Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
                 }
             }
@@ -154,9 +169,9 @@ impl Vm {
     /// Gives `action` the machine from the side of a thread.
     fn with_thread<T>(&mut self, id: ThreadId, action: impl FnOnce(&mut Context, &mut u64) -> T) -> T {
         let mut thread = self.threads[id.index()].take().expect("a thread of this machine that is not running");
-        self.heap.enter(id);
+        self.heap.enter(id, thread.alone);
         let mut context = Context {
-            thread: thread.get_mut(),
+            thread: &mut thread,
             threads: &mut self.threads,
             heap: &mut self.heap,
             world: &mut self.world,
@@ -178,14 +193,20 @@ impl Vm {
         self.thread(id).ended()
     }
 
-    /// Whether there is no thread but the main one, and never was.
-    pub fn is_single_threaded(&self) -> bool {
-        self.threads.len() == 1
+    /// How much time has passed for a thread.
+    fn clock(&self, id: ThreadId) -> u64 {
+        self.thread(id).clock
     }
 
-    /// Whether a panic unwinds a thread.
-    pub fn is_unwinding(&self, id: ThreadId) -> bool {
-        !self.thread(id).exceptions.is_empty()
+    /// For a thread, it is at least this late.
+    fn advance(&mut self, id: ThreadId, time: u64) {
+        self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
+    }
+
+    /// A thread that waits for ever.
+    fn waiting(&self, thread: ThreadId) -> Waiting {
+        let wait = self.pending(thread).and_then(|action| action.waits());
+        Waiting { thread, wait, holders: Vec::new(), stack: self.stack_trace(thread) }
     }
 
     /// All threads there ever were, in the order of creation.
@@ -196,12 +217,18 @@ impl Vm {
 
     /// What was written so far.
     pub fn output(&self) -> &Output {
-        &self.world.get().output
+        self.world.output.look()
     }
 
     /// How many steps were taken so far.
     pub fn steps(&self) -> u64 {
         self.options.max_steps - self.steps_left
+    }
+
+    /// The failure of a thread that ends the program with an exit code other than 0.
+    fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
+        let fault = Fault::new(ErrorKind::Abort, format!("the program exits with code {code}"));
+        Failure::new(*fault, &self.image.program, id, self.stack_trace(id))
     }
 
     /// The active functions of a thread, the innermost first.
@@ -210,7 +237,7 @@ impl Vm {
     }
 
     fn thread(&self, id: ThreadId) -> &Thread {
-        self.threads[id.index()].as_ref().expect("a thread of this machine that is not running").get()
+        self.threads[id.index()].as_ref().expect("a thread of this machine that is not running")
     }
 }
 

@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::program::address::STACK_BIT;
-use crate::program::{PlaceId, Slot};
+use crate::program::{FuncId, PlaceId, Slot};
 use crate::verdict::Location;
 
-use super::Vm;
-use super::memory::{Alloc, AllocKind, Found, MemFrame};
+use super::explored::View;
+use super::image::Image;
+use super::leak::Memory;
+use super::memory::{Alloc, AllocKind, MemFrame};
+use super::thread::ThreadId;
 
 /// A variable, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,52 +34,51 @@ pub enum Object {
     Other { address: u64 },
 }
 
-impl Vm {
-    /// What is at an address.
-    pub fn variable(&self, address: u64) -> Variable {
-        let known = if address & STACK_BIT != 0 { self.local(address) } else { self.allocated(address) };
-        known.unwrap_or(Variable { object: Object::Other { address }, offset: 0 })
-    }
+/// What is at an address, in a state of the program.
+pub fn variable<A: Copy>(memory: &View<'_, A>, address: u64, image: &Image) -> Variable {
+    let known = if address & STACK_BIT != 0 { local(memory, address, image) } else { None };
+    let known = known.or_else(|| block(memory.find(address)?, address, image));
+    known.unwrap_or(Variable { object: Object::Other { address }, offset: 0 })
+}
 
-    fn local(&self, address: u64) -> Option<Variable> {
-        let threads = self.threads.iter().flatten().map(|thread| thread.get());
-        let thread = threads.into_iter().find(|thread| thread.stack.owns(address))?;
-        let function = self.image.program.function(thread.stack.frame(address)?.func);
-        let at = MemFrame::offset(address);
-        let covers = |slot: &&Slot| (slot.offset..slot.offset + slot.size).contains(&(at as u16));
-        let slot = function.slots.iter().find(covers)?;
-        let object = Object::Local { name: slot.name.clone(), function: function.name.clone(), thread: thread.id.0 };
-        Some(Variable { object, offset: u64::from(at) - u64::from(slot.offset) })
-    }
+/// A place of a program, if it is one.
+pub fn location_of(image: &Image, place: PlaceId) -> Option<Location> {
+    image.program.places.get(place.0 as usize).map(|_| image.program.location(place))
+}
 
-    fn allocated(&self, address: u64) -> Option<Variable> {
-        let Found::Live(alloc) = self.heap.look(address, &self.image.globals) else { return None };
-        let offset = address.wrapping_sub(alloc.base);
-        (offset <= alloc.size).then(|| Variable { object: self.object(alloc), offset })
-    }
+fn local<A: Copy>(memory: &View<'_, A>, address: u64, image: &Image) -> Option<Variable> {
+    let thread = memory.owner(address)?;
+    let func = thread.stack.frame(address)?.func;
+    slot(image, func, thread.id, MemFrame::offset(address))
+}
 
-    fn object(&self, alloc: &Alloc) -> Object {
-        match alloc.kind {
-            AllocKind::Rust | AllocKind::C => {
-                Object::Heap { address: alloc.base, size: alloc.size, allocated: self.location_of(alloc.place) }
-            }
-            AllocKind::Static | AllocKind::Constant => match self.static_name(alloc.base) {
-                Some(name) => Object::Static { name },
-                None => Object::Other { address: alloc.base },
-            },
-            AllocKind::Local | AllocKind::ThreadLocal => Object::Other { address: alloc.base },
+/// The local of a function that is at an offset of its frames.
+fn slot(image: &Image, func: FuncId, thread: ThreadId, at: u32) -> Option<Variable> {
+    let function = image.program.function(func);
+    let covers = |slot: &&Slot| (slot.offset..slot.offset + slot.size).contains(&(at as u16));
+    let slot = function.slots.iter().find(covers)?;
+    let object = Object::Local { name: slot.name.clone(), function: function.name.clone(), thread: thread.0 };
+    Some(Variable { object, offset: u64::from(at) - u64::from(slot.offset) })
+}
+
+fn block(alloc: &Alloc, address: u64, image: &Image) -> Option<Variable> {
+    let offset = address.checked_sub(alloc.base).filter(|offset| *offset <= alloc.size)?;
+    let object = match alloc.kind {
+        AllocKind::Frame(func) => return slot(image, func, alloc.thread, offset as u32),
+        AllocKind::Rust | AllocKind::C => {
+            Object::Heap { address: alloc.base, size: alloc.size, allocated: location_of(image, alloc.place) }
         }
-    }
+        AllocKind::Static | AllocKind::Constant => match static_name(image, alloc.base) {
+            Some(name) => Object::Static { name },
+            None => Object::Other { address: alloc.base },
+        },
+        AllocKind::Local | AllocKind::ThreadLocal => Object::Other { address: alloc.base },
+    };
+    Some(Variable { object, offset })
+}
 
-    fn static_name(&self, base: u64) -> Option<String> {
-        let globals = &self.image.program.globals;
-        let index = globals.binary_search_by_key(&base, |global| global.address).ok()?;
-        Some(globals[index].name.clone()).filter(|name| !name.is_empty())
-    }
-
-    /// A place of the program, if it is one.
-    pub fn location_of(&self, place: PlaceId) -> Option<Location> {
-        let program = &self.image.program;
-        program.places.get(place.0 as usize).map(|_| program.location(place))
-    }
+fn static_name(image: &Image, base: u64) -> Option<String> {
+    let globals = &image.program.globals;
+    let index = globals.binary_search_by_key(&base, |global| global.address).ok()?;
+    Some(globals[index].name.clone()).filter(|name| !name.is_empty())
 }

@@ -1,17 +1,19 @@
 //! One fixed schedule: always the thread with the lowest number that can run.
 //!
-//! Atomics are answered from memory. A thread that yields, sleeps or has done very much without waiting lets the others
+//! Atomics are answered from memory. A thread goes on to its next action as soon as one is answered. One that yields, sleeps or has done very much without waiting lets the others
 //! go first, so that a loop which waits for another thread ends. A wait with a timeout times out only when nothing else
 //! can run. The run ends when all threads have ended.
 
 use std::sync::Arc;
 
+use crate::graph::Test;
 use crate::program::{FuncId, Program};
 use crate::verdict::{ErrorKind, Outcome};
 
 use super::action::{Action, Answer, Stop, Timeout, Woken};
-use super::failure::{Failure, Note};
+use super::failure::Failure;
 use super::image::Image;
+use super::leak;
 use super::thread::ThreadId;
 use super::world::Output;
 use super::{RunOptions, Vm};
@@ -52,7 +54,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
     let result = schedule.run();
     let mut vm = schedule.vm;
     let failure = match result {
-        Ok(End::Complete) if vm.options.check_leaks => vm.leaks(),
+        Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, &[], &vm.image),
         Ok(_) => None,
         Err(failure) => Some(failure),
     };
@@ -60,7 +62,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
         outcome: failure.as_ref().map_or(Outcome::Passed, |failure| failure.kind.outcome()),
         failure: failure.map(|failure| *failure),
         steps: vm.steps(),
-        output: std::mem::take(&mut vm.world.get_mut().output),
+        output: std::mem::take(vm.world.output.get_mut()),
     }
 }
 
@@ -76,8 +78,12 @@ enum End {
 enum State {
     Ready,
     Joining(ThreadId),
-    /// Until the word at the address is 0.
-    Locking(u64),
+    /// Until its action is possible: somebody must write the word at the address first.
+    Word {
+        address: u64,
+        deadline: Option<u64>,
+    },
+    /// Until it is woken.
     Waiting {
         address: u64,
         bitset: u32,
@@ -132,42 +138,63 @@ impl Schedule {
         (0..self.states.len()).find(|index| self.states[*index] == State::Ready).map(|index| ThreadId(index as u16))
     }
 
-    /// Runs a thread over its next visible action.
+    /// Lets the next visible action of a thread happen, if it can, and runs the thread on to the one after it.
     fn step(&mut self, id: ThreadId) -> Result<Option<End>, Box<Failure>> {
-        let action = match self.vm.pending(id) {
-            Some(action) => action,
-            None => match self.vm.run_thread(id)? {
-                Stop::Action(action) => action,
-                Stop::Exit(0) => return Ok(Some(End::Early)),
-                Stop::Exit(code) => return Err(self.vm.exit_failure(id, code)),
-            },
-        };
+        if self.vm.pending(id).is_none()
+            && let Some(end) = self.run_on(id)?
+        {
+            return Ok(Some(end));
+        }
         self.slice += 1;
         if self.slice == SLICE {
             self.yielded[id.index()] = true;
         }
-        self.act(id, action)
+        let Some(action) = self.vm.pending(id) else { return Ok(None) };
+        if let Some(end) = self.act(id, action)? {
+            return Ok(Some(end));
+        }
+        let goes_on = self.vm.pending(id).is_none() && self.states[id.index()] == State::Ready;
+        if goes_on { self.run_on(id) } else { Ok(None) }
+    }
+
+    /// Runs a thread to its next visible action.
+    fn run_on(&mut self, id: ThreadId) -> Result<Option<End>, Box<Failure>> {
+        match self.vm.run_thread(id)? {
+            Stop::Action(_) => Ok(None),
+            Stop::Exit(0) => Ok(Some(End::Early)),
+            Stop::Exit(code) => Err(self.exit_failure(id, code)),
+        }
     }
 
     fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Box<Failure>> {
         let answer = match action {
-            Action::Lock { address } => match self.vm.futex_word(id, address)? {
-                0 => return self.vm.perform_and_answer(id).map(|()| None),
-                _ => {
-                    self.states[id.index()] = State::Locking(address);
+            Action::Await { address, test, .. } | Action::Reach { address, test, .. }
+                if !self.vm.passes(id, address, test)? =>
+            {
+                self.states[id.index()] = State::Word { address, deadline: None };
+                return Ok(None);
+            }
+            Action::Until { address, test, nanoseconds } => {
+                if !self.vm.passes(id, address, test)? {
+                    let deadline = Some(self.vm.clock(id).saturating_add(nanoseconds));
+                    self.states[id.index()] = State::Word { address, deadline };
                     return Ok(None);
                 }
-            },
-            Action::Store { address, .. } => {
-                for state in self.states.iter_mut().filter(|state| **state == State::Locking(address)) {
-                    *state = State::Ready;
-                }
+                Answer::Done
+            }
+            Action::Load { .. } | Action::Reach { .. } => return self.vm.perform_and_answer(id).map(|()| None),
+            Action::Store { address, .. }
+            | Action::Rmw { address, .. }
+            | Action::Cas { address, .. }
+            | Action::Await { address, .. }
+            | Action::Try { address, .. }
+            | Action::Pick { address } => {
+                self.wake_word(address);
                 return self.vm.perform_and_answer(id).map(|()| None);
             }
-            Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } => {
-                return self.vm.perform_and_answer(id).map(|()| None);
+            Action::Fence { .. } | Action::PlainLoad { .. } | Action::PlainStore { .. } | Action::Leave { .. } => {
+                Answer::Done
             }
-            Action::Fence { .. } | Action::PlainLoad { .. } | Action::PlainStore { .. } => Answer::Done,
             Action::Spawn => {
                 let child = self.states.len();
                 self.states.push(State::Ready);
@@ -180,7 +207,7 @@ impl Schedule {
             }
             Action::Join { .. } => Answer::Done,
             Action::FutexWait { address, expected, bitset, timeout } => {
-                if self.vm.futex_word(id, address)? == expected {
+                if self.vm.passes(id, address, Test::Is(expected.into()))? {
                     self.wait(id, address, bitset, timeout);
                     return Ok(None);
                 }
@@ -202,6 +229,15 @@ impl Schedule {
         Ok(None)
     }
 
+    /// Lets threads try again that wait for the word at this address.
+    fn wake_word(&mut self, written: u64) {
+        for state in &mut self.states {
+            if matches!(state, State::Word { address, .. } if *address == written) {
+                *state = State::Ready;
+            }
+        }
+    }
+
     fn end(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
         self.vm.answer(id, Answer::Done)?;
         self.states[id.index()] = State::Ended;
@@ -220,7 +256,7 @@ impl Schedule {
 
     fn wait(&mut self, id: ThreadId, address: u64, bitset: u32, timeout: Option<Timeout>) {
         let deadline = timeout.map(|timeout| match timeout {
-            Timeout::After(nanoseconds) => self.vm.world.get().clock.saturating_add(nanoseconds),
+            Timeout::After(nanoseconds) => self.vm.clock(id).saturating_add(nanoseconds),
             Timeout::At(time) => time,
         });
         self.waits += 1;
@@ -249,33 +285,32 @@ impl Schedule {
     /// Nothing can run: the first timeout passes, if there is one.
     fn time_out(&mut self) -> Result<(), Box<Failure>> {
         let deadlines = self.states.iter().enumerate().filter_map(|(index, state)| match state {
-            State::Waiting { deadline: Some(deadline), .. } => Some((*deadline, index)),
+            State::Waiting { deadline: Some(deadline), .. } | State::Word { deadline: Some(deadline), .. } => {
+                Some((*deadline, index))
+            }
             _ => None,
         });
         let Some((deadline, index)) = deadlines.min() else { return Err(self.deadlock()) };
-        let world = self.vm.world.get_mut();
-        world.clock = world.clock.max(deadline);
-        self.release(ThreadId(index as u16), Answer::Woken(Woken::Timeout))
+        let id = ThreadId(index as u16);
+        if let State::Word { .. } = self.states[index] {
+            // The thread sees for itself whether it was in time.
+            return self.release(id, Answer::Done);
+        }
+        self.vm.advance(id, deadline);
+        self.release(id, Answer::Woken(Woken::Timeout))
     }
 
     fn deadlock(&self) -> Box<Failure> {
-        let waiting = |state: &State| matches!(state, State::Joining(_) | State::Locking(_) | State::Waiting { .. });
-        let blocked: Vec<ThreadId> = self.vm.threads().filter(|id| waiting(&self.states[id.index()])).collect();
-        let notes = blocked.iter().map(|id| self.waiting_note(*id)).collect();
-        let first = blocked.first().copied().unwrap_or_default();
-        let message = match blocked.len() {
-            1 => format!("{} waits for ever", first.phrase()),
-            count => format!("{count} threads wait for ever"),
-        };
-        Box::new(Failure { notes, ..*self.vm.failure(first, ErrorKind::Deadlock, message) })
+        let left = self.vm.threads().filter(|id| self.states[id.index()] != State::Ended);
+        let waiting = left.map(|thread| self.vm.waiting(thread)).collect();
+        Box::new(Failure::deadlock(waiting))
     }
 
-    fn waiting_note(&self, id: ThreadId) -> Note {
-        let message = match self.states[id.index()] {
-            State::Joining(other) => format!("{} waits here for the end of {}", id.phrase(), other.phrase()),
-            _ => format!("{} waits here to be woken", id.phrase()),
-        };
-        let location = super::failure::innermost(&self.vm.stack_trace(id));
-        Note { message, location, thread: Some(id) }
+    fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
+        let message = format!("the program exits with code {code}");
+        let stack = self.vm.stack_trace(id);
+        let location = super::failure::innermost(&stack);
+        let (kind, thread) = (ErrorKind::Abort.into(), id);
+        Box::new(Failure { kind, message, location, stack, thread, notes: Vec::new(), waiting: Vec::new() })
     }
 }

@@ -3,14 +3,14 @@
 use crate::program::AtomicWidth;
 use crate::verdict::ErrorKind;
 
-use super::action::{Action, Stop};
+use super::action::{Action, Answer, Stop};
 use super::builtins;
 use super::code::Inst;
 use super::context::{Context, Flow};
 use super::failure::Fault;
 use super::frame::FrameKind;
 use super::interp::pointed_to;
-use super::memory::{AllocKind, Found};
+use super::memory::AllocKind;
 use super::thread::{BigSlot, Pending, Reply};
 use super::{answer, atomics, threads, unwind};
 
@@ -87,8 +87,7 @@ fn is_atomic(inst: &Inst) -> bool {
     )
 }
 
-/// An atomic of the standard library's own bookkeeping: done in memory at once. Bookkeeping may also drop what is the
-/// user's, such as the result of a thread: atomics in memory that is not its own are visible.
+/// An atomic of the standard library's own bookkeeping: done in memory at once, unless its value is in the graph.
 fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.quiet = false;
@@ -98,14 +97,11 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
         frame.quiet = true;
     }
     let flow = flow?;
-    if let Some(pending) = context.thread.pending {
-        // The fence after the last reference is gone belongs to the access before it.
-        let is_fence = matches!(pending.action, Action::Fence { .. });
-        let visible = if is_fence { context.thread.was_of_user } else { is_of_user(context, pending.action) };
-        context.thread.was_of_user = visible;
-        if visible {
-            return Ok(flow);
-        }
+    if let Some(pending) = context.thread.pending
+        && let Some((address, width)) = pending.action.accessed()
+        && context.space().is_in_graph(address, u64::from(width.bytes()))?
+    {
+        return Ok(flow);
     }
     if let Some(pending) = context.thread.pending.take() {
         let answer = atomics::perform(&mut context.space(), pending.action)?;
@@ -114,13 +110,54 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     Ok(Flow::Continue)
 }
 
-/// Whether an atomic access is to memory that the user's code has allocated.
-fn is_of_user(context: &Context, action: Action) -> bool {
-    let Some((address, _)) = action.accessed().filter(|_| context.heap.tracking.is_some()) else { return false };
-    match context.heap.look(address, &context.image.globals) {
-        Found::Live(alloc) => alloc.kind.is_heap() && !alloc.exempt,
-        _ => false,
+/// Nobody else sees what a thread does while it is alone: its atomics are done in memory at once, as long as the program is
+/// explored and it does not have to wait.
+pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
+    let Flow::Stop(Stop::Action(action)) = flow else { return Ok(flow) };
+    if !context.heap.alone || !is_local(&action) {
+        return Ok(flow);
     }
+    if is_probe(context.thread.idle) {
+        context.thread.idle += 1;
+        return Ok(flow);
+    }
+    let answer = atomics::perform(&mut context.space(), action)?;
+    if let (Action::Await { test, .. } | Action::Reach { test, .. }, Answer::Value(value)) = (action, answer)
+        && !test.passes(value as u64)
+    {
+        return Ok(flow);
+    }
+    context.thread.idle = if has_effect(action, answer) { 0 } else { context.thread.idle + 1 };
+    if let Some(pending) = context.thread.pending.take() {
+        answer::complete(context, pending, answer)?;
+    }
+    Ok(Flow::Continue)
+}
+
+/// Whether a thread that has made so many actions in a row without an effect shows the next one to whoever explores: it may
+/// be in a loop that waits.
+fn is_probe(idle: u32) -> bool {
+    const FIRST: u32 = 1 << 12;
+    const LENGTH: u32 = 128;
+    idle >= FIRST && idle - (1 << idle.ilog2()) < LENGTH
+}
+
+/// Whether an action has changed anything.
+fn has_effect(action: Action, answer: Answer) -> bool {
+    match (action, answer) {
+        (Action::Rmw { op, width, operand, .. }, Answer::Value(old)) => {
+            op.apply(8 * width.bytes(), old, operand) != old
+        }
+        (Action::Cas { new, .. }, Answer::Cas { old, success }) => success && new != old,
+        (Action::Try { test, then, .. }, Answer::Value(old)) => atomics::updated(old, test, then).is_some(),
+        (Action::Load { .. } | Action::Fence { .. }, _) => false,
+        _ => true,
+    }
+}
+
+/// Whether an action only concerns memory.
+fn is_local(action: &Action) -> bool {
+    action.accessed().is_some() || matches!(action, Action::Fence { .. } | Action::Leave { .. })
 }
 
 fn message_text(context: &Context, message: u32) -> String {
@@ -148,7 +185,7 @@ fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flo
     let before = context.thread.big_slots.iter().position(|slot| slot.depth == depth && slot.site == size);
     if let Some(index) = before {
         let slot = context.thread.big_slots.remove(index);
-        context.heap.free(slot.address, context.thread.id, place);
+        context.heap.free(slot.address, context.thread.id, place, &context.image.globals);
     }
     let bytes = context.code().consts[size as usize];
     let address = context.alloc(bytes, 1 << align, AllocKind::Local)?.ok_or_else(too_large)?;

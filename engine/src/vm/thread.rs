@@ -1,18 +1,20 @@
 //! A thread of the checked program: its registers, its frames, its stack, and what the C library keeps for it.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
 
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::Location;
 
 use super::action::Action;
-use super::code::WINDOW;
 use super::failure::StackFrame;
 use super::frame::Frame;
 use super::memory::Stack;
 
 /// A thread of the checked program, in the order of creation; the main thread is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ThreadId(pub u16);
 
 impl ThreadId {
@@ -39,7 +41,7 @@ impl fmt::Display for ThreadId {
 }
 
 /// What a thread is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Its function.
     #[default]
@@ -51,7 +53,7 @@ pub enum Phase {
 }
 
 /// Where the answer of a pending action goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reply {
     /// Nowhere.
     #[default]
@@ -64,8 +66,8 @@ pub enum Reply {
     Cas { at: u16, wide: bool },
     /// The result of a futex call, an error in `errno`.
     Futex(u16),
-    /// 1 or 0 there for the success of a compare-and-swap.
-    Success(u16),
+    /// A place in the window; if it is not 0, the thread has woken up without a reason.
+    Wake(u16),
     /// Nowhere; then the action that was put off is pending again.
     Postponed,
     /// The result of a spawn: 0; the handle of the new thread, which runs `start(arg)`, goes to the address `out`.
@@ -75,14 +77,14 @@ pub enum Reply {
 }
 
 /// An action that waits for its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pending {
     pub action: Action,
     pub reply: Reply,
 }
 
 /// A local variable that has an allocation of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BigSlot {
     /// The depth of its frame.
     pub depth: u32,
@@ -92,7 +94,7 @@ pub struct BigSlot {
 }
 
 /// The last panic that a thread reported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PanicReport {
     pub message: String,
     pub location: Location,
@@ -110,6 +112,9 @@ pub struct Thread {
     pub scope: Option<u64>,
     /// Actions that wait until the pending one is done.
     pub postponed: Vec<Pending>,
+    /// Atomics whose bytes in memory are their value, while the thread waits for that of another: their addresses and
+    /// sizes.
+    pub fresh: Vec<(u64, u32)>,
     pub registers: Vec<u64>,
     pub frames: Vec<Frame>,
     pub stack: Stack,
@@ -124,10 +129,10 @@ pub struct Thread {
     pub specifics: Vec<u64>,
     /// How many destructors of keys were run.
     pub destructors_run: u32,
-    pub detached: bool,
-    pub joined: bool,
-    /// What its start function returned.
-    pub result: u64,
+    /// Whether it has woken up without a reason.
+    pub woken: bool,
+    /// Where the values of environment variables are that it asked for.
+    pub env: Vec<(Vec<u8>, u64)>,
     pub panic: Option<Box<PanicReport>>,
     /// Where it was spawned.
     pub spawned_at: Option<PlaceId>,
@@ -135,8 +140,14 @@ pub struct Thread {
     pub entry: Option<FuncId>,
     /// How many random numbers it took.
     pub randoms: u64,
-    /// Whether the last atomic of bookkeeping was in memory of the user.
-    pub was_of_user: bool,
+    /// Nanoseconds since the start, as the thread counts them.
+    pub clock: u64,
+    /// How often it has asked what time it is.
+    pub time_was_asked: u32,
+    /// Whether there was no other thread yet.
+    pub alone: bool,
+    /// While it is alone: how many atomics it has accessed since it last changed one.
+    pub idle: u32,
 }
 
 impl Thread {
@@ -152,30 +163,73 @@ impl Thread {
 }
 
 impl Thread {
-    /// The registers of all frames, with a whole window for the last one.
-    fn registers_in_use(&self) -> Vec<u64> {
-        let Some(frame) = self.frames.last() else { return Vec::new() };
-        let (base, count) = (frame.base as usize, frame.registers as usize);
-        let mut registers = Vec::with_capacity(base + count.max(WINDOW));
-        registers.extend_from_slice(&self.registers[..base + count]);
-        registers.resize(base + count.max(WINDOW), 0);
-        registers
+    /// The registers of all frames.
+    pub fn registers_in_use(&self) -> &[u64] {
+        let count = self.frames.last().map_or(0, |frame| frame.base + frame.registers);
+        &self.registers[..count as usize]
+    }
+
+    /// All that tells one thread from another.
+    fn contents(&self) -> impl PartialEq + Hash + '_ {
+        (
+            (self.id, self.phase, self.pending, self.scope, &self.postponed, &self.fresh),
+            (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
+            (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
+            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
+            (self.time_was_asked, self.alone, self.idle),
+        )
+    }
+
+    /// Roughly how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let lists = self.thread_locals.len() + self.specifics.len() + self.registers_in_use().len();
+        size_of::<Thread>() + 8 * lists + size_of_val(&self.frames[..]) + 2 * self.stack.len()
+    }
+}
+
+impl PartialEq for Thread {
+    fn eq(&self, other: &Thread) -> bool {
+        self.contents() == other.contents()
+    }
+}
+
+impl Eq for Thread {}
+
+impl Hash for Thread {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.contents().hash(state);
     }
 }
 
 impl Clone for Thread {
     fn clone(&self) -> Thread {
-        Thread {
-            registers: self.registers_in_use(),
-            frames: self.frames.clone(),
-            stack: self.stack.clone(),
-            big_slots: self.big_slots.clone(),
-            exceptions: self.exceptions.clone(),
-            postponed: self.postponed.clone(),
-            thread_locals: self.thread_locals.clone(),
-            specifics: self.specifics.clone(),
-            panic: self.panic.clone(),
-            ..*self
+        let mut copy = Thread::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Reuses the buffers.
+    fn clone_from(&mut self, source: &Thread) {
+        let Thread { registers, frames, stack, big_slots, exceptions, .. } = self;
+        let used = source.registers_in_use();
+        if registers.len() < used.len() {
+            registers.resize(used.len(), 0);
         }
+        registers[..used.len()].copy_from_slice(used);
+        frames.clone_from(&source.frames);
+        stack.clone_from(&source.stack);
+        big_slots.clone_from(&source.big_slots);
+        exceptions.clone_from(&source.exceptions);
+        self.postponed.clone_from(&source.postponed);
+        self.fresh.clone_from(&source.fresh);
+        self.thread_locals.clone_from(&source.thread_locals);
+        self.specifics.clone_from(&source.specifics);
+        self.env.clone_from(&source.env);
+        self.panic.clone_from(&source.panic);
+        let Thread { id, phase, pending, scope, errno, destructors_run, spawned_at, entry, .. } = *source;
+        (self.id, self.phase, self.pending, self.scope, self.errno) = (id, phase, pending, scope, errno);
+        (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
+        (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
+        (self.time_was_asked, self.alone, self.idle) = (source.time_was_asked, source.alone, source.idle);
     }
 }

@@ -5,10 +5,10 @@ use crate::program::address::MAX_THREADS;
 
 use super::action::Action;
 use super::context::{Context, Flow, push_call};
-use super::cow::Cow;
 use super::failure::Fault;
 use super::frame::FrameKind;
 use super::interp::pointed_to;
+use super::memory::{Stack, Table};
 use super::thread::{Phase, Reply, Thread, ThreadId};
 
 type Checked<T> = Result<T, Box<Fault>>;
@@ -17,34 +17,40 @@ type Checked<T> = Result<T, Box<Fault>>;
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
 /// Whether there can be one more thread.
-pub fn can_spawn(context: &Context) -> bool {
-    context.threads.len() < MAX_THREADS
+pub fn can_spawn(context: &mut Context) -> bool {
+    let objects = &mut context.heap.objects;
+    let count = objects.others.len().max(context.threads.len());
+    // Elsewhere nobody counts the threads.
+    objects.log.unique |= count >= MAX_THREADS / 2;
+    count < MAX_THREADS
 }
 
 /// Creates a thread that will run `start(arg)`.
 pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Checked<()> {
     let func = pointed_to(context.image, start, 1)?;
     let mut thread = Thread::new(id);
+    *context.heap.table(id) = Table::default();
     if let Some(scope) = context.thread.scope.take() {
-        context.world.get_mut().scopes.push((scope, id));
+        context.world.scopes.get_mut().push((scope, id));
     }
-    if let Some(tracking) = &context.heap.tracking {
-        thread.stack.set_tracked(&tracking.tracked);
-    }
+    (context.thread.alone, context.heap.alone) = (false, false);
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());
-    push_call(context.image, &mut thread, func, &[arg], FrameKind::Root)?;
+    thread.clock = context.thread.clock;
+    push_call(context.image, &mut thread, context.heap, func, &[arg], FrameKind::Root)?;
     if context.threads.len() <= id.index() {
         context.threads.resize_with(id.index() + 1, || None);
     }
-    context.threads[id.index()] = Some(Cow::new(thread));
+    context.threads[id.index()] = Some(Box::new(thread));
     Ok(())
 }
 
 /// The first function of the thread, or a destructor, has returned.
 pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
     if context.thread.phase == Phase::Running {
-        context.thread.result = result;
+        if result != 0 {
+            context.world.status(context.thread.id).get_mut().result = result;
+        }
         context.thread.phase = Phase::Destructors;
     }
     if let Some((destructor, value)) = next_destructor(context) {
@@ -54,12 +60,16 @@ pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
         return Ok(Flow::Continue);
     }
     free_locals(context);
+    if context.thread.clock != 0 {
+        context.world.status(context.thread.id).get_mut().clock = context.thread.clock;
+    }
+    leave_nothing(context.thread);
     Ok(context.stop(Action::End, Reply::None))
 }
 
 /// The next value of a key that has a destructor; the value is taken.
 fn next_destructor(context: &mut Context) -> Option<(u64, u64)> {
-    let keys = &context.world.get().keys;
+    let keys = context.world.keys.get();
     if context.thread.destructors_run >= DESTRUCTOR_ROUNDS * keys.len() as u32 {
         return None;
     }
@@ -82,15 +92,20 @@ fn free_locals(context: &mut Context) {
     // The main thread's live as long as the program: statics may point to them.
     if id != ThreadId::MAIN {
         for address in locals.into_iter().chain([errno]).filter(|address| *address != 0) {
-            context.heap.free(address, id, place);
+            context.heap.free(address, id, place, &context.image.globals);
         }
     }
+}
+
+/// The thread will run no more: all threads that ended alike are the same.
+fn leave_nothing(thread: &mut Thread) {
+    let Thread { id, spawned_at, entry, .. } = *thread;
+    let mut stack = Stack::new(id);
+    stack.end();
+    *thread = Thread { id, spawned_at, entry, stack, ..Thread::default() };
 }
 
 /// The thread is no more.
 pub fn end(thread: &mut Thread) {
     thread.phase = Phase::Ended;
-    thread.registers = Vec::new();
-    thread.frames = Vec::new();
-    thread.specifics = Vec::new();
 }

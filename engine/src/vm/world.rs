@@ -1,18 +1,20 @@
-//! What all threads share besides memory: the captured output, the clock, the keys of thread-specific data.
+//! What all threads share besides memory: the captured output, the keys of thread-specific data.
+//!
+//! Each of these is a [`Cell`], which notes whether it was looked at and whether it was changed: while a program is
+//! explored, that is what the steps of a thread depend on, and have as an effect.
 
-use std::collections::BTreeMap;
-
+use super::memory::{Key as ObjectKey, Value, Version};
 use super::thread::ThreadId;
 
 /// Which stream something was written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     Stdout,
     Stderr,
 }
 
 /// What a run wrote, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Output {
     pub chunks: Vec<(Stream, Vec<u8>)>,
 }
@@ -43,22 +45,139 @@ impl Output {
 }
 
 /// A key of thread-specific data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The address of its destructor, or 0.
     pub destructor: u64,
 }
 
-/// What all threads share besides memory.
-#[derive(Clone, Debug, Default)]
-pub struct World {
-    pub output: Output,
-    /// Nanoseconds since the start.
+/// What others know of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Status {
+    pub detached: bool,
+    pub joined: bool,
+    /// What its start function returned.
+    pub result: u64,
+    /// How much time had passed for it when it ended.
     pub clock: u64,
-    /// By number; deleted ones are `None`.
-    pub keys: Vec<Option<Key>>,
-    /// Threads that belong to a scope: the address of its counter, and the thread.
-    pub scopes: Vec<(u64, ThreadId)>,
-    /// Where the values of environment variables are, for the thread that asked.
-    pub env: BTreeMap<(ThreadId, Vec<u8>), u64>,
 }
+
+/// Something that threads share.
+#[derive(Debug, Default)]
+pub struct Cell<T> {
+    value: T,
+    /// Which version it is, while the program is explored.
+    version: Version,
+    read: bool,
+    changed: bool,
+}
+
+impl<T> Cell<T> {
+    pub fn get(&mut self) -> &T {
+        self.read = true;
+        &self.value
+    }
+
+    pub fn get_mut(&mut self) -> &mut T {
+        self.read = true;
+        self.changed = true;
+        &mut self.value
+    }
+
+    /// The value, for a report.
+    pub fn look(&self) -> &T {
+        &self.value
+    }
+}
+
+/// What all threads share besides memory.
+#[derive(Debug, Default)]
+pub struct World {
+    pub output: Cell<Output>,
+    /// By number; deleted ones are `None`.
+    pub keys: Cell<Vec<Option<Key>>>,
+    /// Threads that belong to a scope: the address of its counter, and the thread.
+    pub scopes: Cell<Vec<(u64, ThreadId)>>,
+    statuses: Vec<Cell<Status>>,
+}
+
+impl World {
+    /// What others know of a thread.
+    pub fn status(&mut self, thread: ThreadId) -> &mut Cell<Status> {
+        if self.statuses.len() <= thread.index() {
+            self.statuses.resize_with(thread.index() + 1, Cell::default);
+        }
+        &mut self.statuses[thread.index()]
+    }
+
+    /// Calls `visit` for every cell, with what it is.
+    pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
+        visit(ObjectKey::Output, &mut self.output);
+        visit(ObjectKey::Keys, &mut self.keys);
+        visit(ObjectKey::Scopes, &mut self.scopes);
+        for (index, status) in self.statuses.iter_mut().enumerate() {
+            visit(ObjectKey::Status(ThreadId(index as u16)), status);
+        }
+    }
+}
+
+/// A cell of whatever type.
+pub trait Shared {
+    /// Versions have other numbers from now on.
+    fn forget(&mut self);
+    /// Takes the value of a version, and notes from now on what is done with it.
+    fn load(&mut self, version: Version, value: Option<&Value>);
+    fn was_read(&self) -> bool;
+    /// The value, where it was changed.
+    fn changed(&self) -> Option<Value>;
+}
+
+impl<T: Contents> Shared for Cell<T> {
+    fn forget(&mut self) {
+        self.version = Version(u32::MAX);
+    }
+
+    fn load(&mut self, version: Version, value: Option<&Value>) {
+        if self.version != version || self.changed {
+            self.value = value.and_then(T::of).cloned().unwrap_or_default();
+            self.version = version;
+        }
+        (self.read, self.changed) = (false, false);
+    }
+
+    fn was_read(&self) -> bool {
+        self.read
+    }
+
+    fn changed(&self) -> Option<Value> {
+        self.changed.then(|| self.value.clone().into_value())
+    }
+}
+
+/// What a cell contains.
+trait Contents: Clone + Default {
+    fn of(value: &Value) -> Option<&Self>;
+    fn into_value(self) -> Value;
+}
+
+macro_rules! contents {
+    ($type:ty, $variant:ident) => {
+        impl Contents for $type {
+            fn of(value: &Value) -> Option<&Self> {
+                match value {
+                    Value::$variant(value) => Some(value),
+                    _ => None,
+                }
+            }
+
+            fn into_value(self) -> Value {
+                Value::$variant(self)
+            }
+        }
+    };
+}
+
+contents!(Output, Output);
+contents!(Vec<Option<Key>>, Keys);
+contents!(Vec<(u64, ThreadId)>, Scopes);
+contents!(Status, Status);

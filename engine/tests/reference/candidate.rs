@@ -103,7 +103,7 @@ impl Skeleton {
                     Step::Write { loc, value, order } => {
                         events.push(Ev { kind: Kind::Write, loc, value, order, ..base });
                     }
-                    Step::Update { loc, read, written, order } => {
+                    Step::Update { loc, read, written, order, .. } => {
                         events.push(Ev { kind: Kind::Read, loc, value: read, order, rmw: true, ..base });
                         events.push(Ev { kind: Kind::Write, loc, value: written, order, rmw: true, ..base });
                         rmw_pairs.push((here, here + 1));
@@ -242,7 +242,7 @@ impl Skeleton {
         orders: &[&Vec<usize>],
         found: &mut impl FnMut(&Candidate<'_>, &dyn Fn() -> Key),
     ) {
-        if !self.may_end(orders) {
+        if !self.may_end(sources, orders) {
             return;
         }
         let mut co = Rel::empty(self.len());
@@ -254,15 +254,28 @@ impl Skeleton {
         found(&Candidate { skeleton: self, rf: rf.clone(), co }, &|| self.key(sources, orders));
     }
 
-    /// Whether threads that wait for a lock find it taken.
-    fn may_end(&self, orders: &[&Vec<usize>]) -> bool {
-        self.ends.iter().all(|end| match *end {
-            End::Lock { loc } => {
+    /// Whether threads that wait for a lock find it taken, and those that wait in a loop have read the latest.
+    fn may_end(&self, sources: &[usize], orders: &[&Vec<usize>]) -> bool {
+        self.ends.iter().enumerate().all(|(thread, end)| match *end {
+            End::Spin => self.has_read_latest(thread, sources, orders),
+            End::Await { loc, test } => {
                 let order = orders.iter().find(|o| self.events[o[0]].loc == loc);
-                order.is_some_and(|o| self.events[o[o.len() - 1]].value == 1)
+                !test.passes(order.map_or(0, |o| self.events[o[o.len() - 1]].value))
             }
             _ => true,
         })
+    }
+
+    /// Whether what the last step of a thread has read is the latest, but for what others that wait have written back:
+    /// in which order they do so does not matter, so that only one is counted.
+    fn has_read_latest(&self, thread: usize, sources: &[usize], orders: &[&Vec<usize>]) -> bool {
+        let last = |thread: usize| self.answers[thread].len() - 1;
+        let of = |e: &Ev| e.kind == Kind::Read && e.thread == thread && e.slot == last(thread);
+        let Some(read) = self.events.iter().position(of) else { return false };
+        let order = orders.iter().find(|o| o.contains(&sources[read])).expect("an order");
+        let later = order.iter().skip_while(|&&w| w != sources[read]).skip(1);
+        let waits = |w: &Ev| self.ends[w.thread] == End::Spin && w.slot == last(w.thread) && w.thread >= thread;
+        later.map(|&w| &self.events[w]).all(waits)
     }
 
     fn key(&self, sources: &[usize], orders: &[&Vec<usize>]) -> Key {
@@ -285,7 +298,7 @@ fn accesses(step: &Step, at: u8) -> bool {
 fn answer(step: &Step) -> u64 {
     match *step {
         Step::Read { value, .. } | Step::Choose { value } => value,
-        Step::Update { read, .. } => read,
+        Step::Update { answer, .. } => answer,
         Step::Spawn { thread } => u64::from(thread),
         _ => 0,
     }

@@ -1,6 +1,7 @@
 //! Random programs.
 
-use super::program::{FIRST_LOCK, Order, Prog, Stmt, Val};
+use super::program::{FIRST_LOCK, FIRST_SPIN_LOCK, Order, Prog, Stmt, Val};
+use dpor_engine::graph::{Test, Then};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -18,6 +19,19 @@ pub struct Shape {
     pub spawned: bool,
     /// Most accesses and fences are SeqCst.
     pub strong: bool,
+    pub loops: Loops,
+    /// Reader-writer locks, tokens and the like, and what happens in several ways.
+    pub primitives: bool,
+}
+
+/// Which loops random programs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    None,
+    /// Those that wait for one location: spin locks too.
+    Waiting,
+    /// Those that wait for two locations, or confirm what they have read, too.
+    All,
 }
 
 impl Shape {
@@ -32,6 +46,8 @@ impl Shape {
             waiting: false,
             spawned: false,
             strong: false,
+            loops: Loops::None,
+            primitives: false,
         }
     }
 }
@@ -79,8 +95,9 @@ fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
         val,
         order,
     });
-    let cas = (reg.clone(), atomic, 0..=2u64, 1..=3u64, rmw_order(), load_order(shape))
-        .prop_map(|(reg, loc, expected, new, order, failure)| Stmt::Cas { reg, loc, expected, new, order, failure });
+    let cas = (reg.clone(), atomic, 0..=2u64, 1..=3u64, rmw_order(), load_order(shape)).prop_map(
+        |(reg, loc, expected, new, order, failure)| Stmt::Cas { reg, loc, expected, new, order, failure, weak: false },
+    );
     let fence = fence_order().prop_map(|order| Stmt::Fence { order });
     if !shape.waiting {
         return prop_oneof![6 => load, 6 => store, 1 => add, 1 => xchg, 2 => cas, if shape.strong { 5 } else { 2 } => fence].boxed();
@@ -101,6 +118,8 @@ fn block(shape: Shape, len: std::ops::RangeInclusive<usize>) -> BoxedStrategy<Ve
         otherwise,
     });
     let plain = prop::collection::vec(prop_oneof![8 => stmt, 1 => branch], len).boxed();
+    let plain = if shape.loops == Loops::None { plain } else { with_loops(shape, plain) };
+    let plain = if shape.primitives { with_primitives(shape, plain) } else { plain };
     if !shape.waiting {
         return plain;
     }
@@ -118,6 +137,87 @@ fn block(shape: Shape, len: std::ops::RangeInclusive<usize>) -> BoxedStrategy<Ve
         .boxed()
 }
 
+/// What a primitive does, at locations that nothing else accesses: a few statements that stay together or apart.
+fn primitive(shape: Shape) -> BoxedStrategy<Vec<Stmt>> {
+    const WRITER: u64 = 9;
+    let [lock, token, once_word, bits] = [12, 13, 14, 15u8];
+    let (reg, order) = (2, Order::Acquire);
+    let await_then = move |loc, test, then| Stmt::Await { reg, loc, test, then, order };
+    let add = move |k| Stmt::Add { reg, loc: lock, k, order: Order::Release };
+    let reader = vec![await_then(lock, Test::Below(WRITER), Then::Add(1)), add(u64::MAX)];
+    let writer = vec![await_then(lock, Test::Is(0), Then::Set(WRITER)), Stmt::Unlock { loc: lock }];
+    let try_read =
+        Stmt::Try { reg, loc: lock, test: Test::Below(WRITER), then: Then::Add(1), order, failure: Order::Relaxed };
+    let no_reader = Stmt::If { reg, equals: WRITER, then: Vec::new(), otherwise: vec![add(u64::MAX)] };
+    let once = await_then(once_word, Test::IsNot(1), Then::Replace { test: Test::Is(0), new: 1 });
+    let complete = Stmt::Store { loc: once_word, val: Val::Const(2), order: Order::Release };
+    let initialize = Stmt::If { reg, equals: 0, then: vec![complete], otherwise: Vec::new() };
+    let unpark = Stmt::Xchg { reg, loc: token, val: Val::Const(1), order: Order::Release };
+    let pick = Stmt::Pick { reg, loc: bits, order: Order::Relaxed };
+    let weak = (0..shape.locations, 0..=1u64, 1..=2u64, rmw_order(), load_order(shape)).prop_map(
+        |(loc, expected, new, order, failure)| {
+            vec![Stmt::Cas { reg: 0, loc, expected, new, order, failure, weak: true }]
+        },
+    );
+    let fixed = vec![
+        reader,
+        writer,
+        vec![try_read, no_reader],
+        vec![once, initialize],
+        vec![await_then(token, Test::Is(1), Then::Set(0))],
+        vec![unpark],
+        vec![Stmt::Add { reg, loc: bits, k: 3, order: Order::Relaxed }],
+        vec![pick],
+    ];
+    prop_oneof![8 => select(fixed), 2 => weak].boxed()
+}
+
+/// What a primitive does somewhere, with the second statement, if there is one, at a place of its own.
+fn with_primitives(shape: Shape, plain: BoxedStrategy<Vec<Stmt>>) -> BoxedStrategy<Vec<Stmt>> {
+    (plain, primitive(shape), any::<prop::sample::Index>())
+        .prop_map(|(mut stmts, primitive, at)| {
+            let begin = at.index(stmts.len() + 1);
+            stmts.splice(begin..begin, primitive);
+            stmts
+        })
+        .boxed()
+}
+
+/// A loop that waits somewhere, or a critical section under a spin lock.
+fn with_loops(shape: Shape, plain: BoxedStrategy<Vec<Stmt>>) -> BoxedStrategy<Vec<Stmt>> {
+    let loc = 0..shape.locations;
+    let until = (0..3u8, loc.clone(), 1..=2u64, load_order(shape))
+        .prop_map(|(reg, loc, equals, order)| vec![Stmt::Until { reg, loc, equals, order }]);
+    // Each spin lock is locked in one way: what waits in vain need not be seen by those that only look.
+    let spin_lock = any::<bool>().prop_map(|set| {
+        let loc = FIRST_SPIN_LOCK + u8::from(set);
+        vec![if set { Stmt::SetLock { loc } } else { Stmt::SpinLock { loc } }, Stmt::Unlock { loc }]
+    });
+    let both = (loc.clone(), loc.clone(), load_order(shape)).prop_map(|(a, b, order)| vec![Stmt::Both { a, b, order }]);
+    let confirm = (0..3u8, loc, select(vec![Order::Relaxed, Order::Acquire, Order::SeqCst]))
+        .prop_map(|(reg, loc, order)| vec![Stmt::Confirm { reg, loc, order }]);
+    let word = (0..shape.locations, 0..=1u64).prop_map(|(loc, value)| {
+        vec![Stmt::Await { reg: 0, loc, test: Test::IsNot(value), then: Then::Read, order: Order::Relaxed }]
+    });
+    let waiting = prop_oneof![4 => until, 2 => word, 3 => spin_lock, 2 => Just(Vec::new())].boxed();
+    let inserted = match shape.loops {
+        Loops::All => prop_oneof![3 => waiting, 1 => both, 2 => confirm].boxed(),
+        _ => waiting,
+    };
+    (plain, inserted, any::<prop::sample::Index>(), any::<prop::sample::Index>())
+        .prop_map(|(mut stmts, mut inserted, at, end)| {
+            let begin = at.index(stmts.len() + 1);
+            if let [_, unlock] = &inserted[..] {
+                let end = begin + end.index(stmts.len() + 1 - begin);
+                stmts.insert(end, unlock.clone());
+                inserted.pop();
+            }
+            stmts.splice(begin..begin, inserted);
+            stmts
+        })
+        .boxed()
+}
+
 /// Unlocks after each successful attempt to lock, at once.
 fn fix_try_locks(stmts: Vec<Stmt>) -> Vec<Stmt> {
     let fix = |stmt| match stmt {
@@ -131,6 +231,21 @@ fn fix_try_locks(stmts: Vec<Stmt>) -> Vec<Stmt> {
         other => vec![other],
     };
     stmts.into_iter().flat_map(fix).collect()
+}
+
+/// Random programs that count up, in several ways, so that no location ever has the same value twice.
+pub fn counting(shape: Shape) -> impl Strategy<Value = Prog> {
+    let (reg, loc) = (0..3u8, 0..shape.locations);
+    let order = || select(vec![Order::Relaxed, Order::Relaxed, Order::Acquire, Order::SeqCst]);
+    let load = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Load { reg, loc, order });
+    let add = (reg.clone(), loc.clone(), rmw_order()).prop_map(|(reg, loc, order)| Stmt::Add { reg, loc, k: 1, order });
+    let retry = (reg.clone(), loc.clone(), order()).prop_map(|(reg, loc, order)| Stmt::Retry { reg, loc, order });
+    let confirm = (reg, loc, order()).prop_map(|(reg, loc, order)| Stmt::Confirm { reg, loc, order });
+    let stmt = prop_oneof![3 => load, 1 => add, 4 => retry, 2 => confirm];
+    prop::collection::vec(prop::collection::vec(stmt, 1..=3), 2..=shape.threads).prop_map(move |mut threads| {
+        trim(&mut threads, shape);
+        Prog { threads, spawned: false }
+    })
 }
 
 /// Random programs of a shape.
@@ -199,7 +314,17 @@ fn events_of(stmt: &Stmt) -> usize {
 fn reads_of(stmt: &Stmt) -> usize {
     let reads = matches!(
         stmt,
-        Stmt::Load { .. } | Stmt::Add { .. } | Stmt::Xchg { .. } | Stmt::Cas { .. } | Stmt::TryLock { .. }
+        Stmt::Load { .. }
+            | Stmt::Add { .. }
+            | Stmt::Xchg { .. }
+            | Stmt::Cas { .. }
+            | Stmt::TryLock { .. }
+            | Stmt::Try { .. }
+            | Stmt::Await { .. }
+            | Stmt::Pick { .. }
+            | Stmt::Until { .. }
+            | Stmt::SpinLock { .. }
+            | Stmt::SetLock { .. }
     );
-    usize::from(reads)
+    usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. } | Stmt::Retry { .. }))
 }

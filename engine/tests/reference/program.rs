@@ -1,6 +1,6 @@
 //! Random programs, and their translation to what the engine runs.
 
-use dpor_engine::graph::{Loc, MemOrder, RmwOp};
+use dpor_engine::graph::{Loc, MemOrder, RmwOp, Test, Then};
 use dpor_engine::litmus::{BinOp, Code, Litmus, Operand, Reg};
 use std::collections::BTreeMap;
 
@@ -44,6 +44,8 @@ pub enum Stmt {
         new: u64,
         order: Order,
         failure: Order,
+        /// Whether it may fail though it reads what it expects.
+        weak: bool,
     },
     Fence {
         order: Order,
@@ -73,6 +75,62 @@ pub enum Stmt {
         reg: u8,
         loc: u8,
     },
+    /// Does what it does if the test passes, else is a load with ordering `failure`.
+    Try {
+        reg: u8,
+        loc: u8,
+        test: Test,
+        then: Then,
+        order: Order,
+        failure: Order,
+    },
+    /// Waits until the test passes.
+    Await {
+        reg: u8,
+        loc: u8,
+        test: Test,
+        then: Then,
+        order: Order,
+    },
+    /// Clears one of the bits that are set.
+    Pick {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
+    /// `while loc.load(order) != equals {}`
+    Until {
+        reg: u8,
+        loc: u8,
+        equals: u64,
+        order: Order,
+    },
+    /// `while a.load(order) != 1 || b.load(order) != 1 {}`
+    Both {
+        a: u8,
+        b: u8,
+        order: Order,
+    },
+    /// `while loc.compare_exchange(0, 1, Acquire, Relaxed).is_err() {}`, of locations that nothing else accesses.
+    SpinLock {
+        loc: u8,
+    },
+    /// `while loc.swap(1, Acquire) != 0 {}`
+    SetLock {
+        loc: u8,
+    },
+    /// `loop { reg = loc.load(order); if loc.compare_exchange(reg, reg + 1, order, Relaxed) { break } }`
+    Confirm {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
+    /// `reg = loc.load(order); while let Err(now) = loc.compare_exchange(reg, reg + 1, order, order) { reg = now }`
+    Retry {
+        reg: u8,
+        loc: u8,
+        order: Order,
+    },
     /// Starts or awaits the thread of this number (thread 0 only).
     Spawn {
         thread: u8,
@@ -83,6 +141,8 @@ pub enum Stmt {
 }
 
 pub const FIRST_LOCK: u8 = 8;
+/// Where the locations of spin locks begin.
+pub const FIRST_SPIN_LOCK: u8 = 10;
 
 #[derive(Clone, Debug)]
 pub struct Prog {
@@ -153,8 +213,11 @@ impl Translator {
                 let value = self.code.rmw(RmwOp::Xchg, place(loc), value, order);
                 self.assign(reg, value);
             }
-            Stmt::Cas { reg, loc, expected, new, order, failure } => {
-                let (value, _) = self.code.cas(place(loc), expected, new, order, failure);
+            Stmt::Cas { reg, loc, expected, new, order, failure, weak } => {
+                let (value, _) = match weak {
+                    true => self.code.cas_weak(place(loc), expected, new, order, failure),
+                    false => self.code.cas(place(loc), expected, new, order, failure),
+                };
                 self.assign(reg, value);
             }
             Stmt::Fence { order } => self.code.fence(order),
@@ -183,6 +246,72 @@ impl Translator {
                 let (value, _) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
                 self.assign(reg, value);
             }
+            Stmt::Try { reg, loc, test, then, order, failure } => {
+                let value = self.code.try_then(place(loc), test, then, order, failure);
+                self.assign(reg, value);
+            }
+            Stmt::Await { reg, loc, test, then, order } => {
+                let value = self.code.await_then(place(loc), test, then, order);
+                self.assign(reg, value);
+            }
+            Stmt::Pick { reg, loc, order } => {
+                let value = self.code.pick(place(loc), order);
+                self.assign(reg, value);
+            }
+            Stmt::Until { reg, loc, equals, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let value = self.code.load(place(loc), order);
+                let done = self.code.bin(BinOp::Eq, value, equals);
+                self.code.again_unless(done, head);
+                self.assign(reg, value);
+            }
+            Stmt::Both { a, b, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                for loc in [a, b] {
+                    let value = self.code.load(place(loc), order);
+                    let done = self.code.bin(BinOp::Eq, value, 1);
+                    self.code.again_unless(done, head);
+                }
+            }
+            Stmt::SpinLock { loc } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let (_, ok) = self.code.cas(place(loc), 0, 1, Order::Acquire, Order::Relaxed);
+                self.code.again_unless(ok, head);
+            }
+            Stmt::SetLock { loc } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let old = self.code.rmw(RmwOp::Xchg, place(loc), 1, Order::Acquire);
+                let free = self.code.bin(BinOp::Eq, old, 0);
+                self.code.again_unless(free, head);
+            }
+            Stmt::Confirm { reg, loc, order } => {
+                let live = self.live();
+                let head = self.code.head(&live);
+                let value = self.code.load(place(loc), order);
+                let next = self.code.bin(BinOp::Add, value, 1);
+                let (_, ok) = self.code.cas(place(loc), value, next, order, Order::Relaxed);
+                self.code.again_unless(ok, head);
+                self.assign(reg, value);
+            }
+            Stmt::Retry { reg, loc, order } => {
+                let value = self.code.load(place(loc), order);
+                self.assign(reg, value);
+                let current = self.reg(reg);
+                let live = self.live();
+                let head = self.code.head(&live);
+                let next = self.code.bin(BinOp::Add, current, 1);
+                let (now, ok) = self.code.cas(place(loc), current, next, order, order);
+                let failed = self.code.unless(ok);
+                let done = self.code.jump();
+                self.code.land(failed);
+                self.code.set(current, now);
+                self.code.again(head);
+                self.code.land(done);
+            }
             Stmt::Spawn { thread } => {
                 let handle = self.code.spawn(usize::from(thread));
                 self.handles.insert(thread, handle);
@@ -192,6 +321,11 @@ impl Translator {
                 self.code.join(handle);
             }
         }
+    }
+
+    /// The registers that the program knows.
+    fn live(&self) -> Vec<Reg> {
+        self.registers.values().copied().collect()
     }
 
     fn assign(&mut self, reg: u8, value: Reg) {

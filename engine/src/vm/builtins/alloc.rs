@@ -4,7 +4,7 @@ use crate::program::Builtin;
 use crate::vm::code::Site;
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
-use crate::vm::memory::{Alloc, AllocKind};
+use crate::vm::memory::{Access, Alloc, AllocKind};
 
 use super::{Checked, errno};
 
@@ -117,6 +117,8 @@ fn c_mismatch(block: &Alloc) -> Option<String> {
 
 fn reallocate(context: &mut Context, address: u64, old_size: u64, align: u64, new_size: u64) -> Checked<u64> {
     check_layout(new_size, align)?;
+    // First of all: where this needs the value of an atomic, all is done again.
+    context.space().track(address, old_size.min(new_size), Access::Read)?;
     let new = allocate(context, new_size, align, AllocKind::Rust, false)?;
     if new == 0 {
         return Ok(0);
@@ -136,6 +138,7 @@ fn c_reallocate(context: &mut Context, address: u64, size: u64) -> Checked<u64> 
         return allocate(context, size, C_ALIGN, AllocKind::C, false);
     }
     let old_size = context.heap.find(address, &context.image.globals).map_or(0, |block| block.size);
+    context.space().track(address, old_size.min(size), Access::Read)?;
     let new = allocate(context, size, C_ALIGN, AllocKind::C, false)?;
     if new == 0 {
         return Ok(0);

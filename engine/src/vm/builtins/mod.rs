@@ -6,6 +6,7 @@ mod process;
 mod strings;
 mod sync;
 mod time;
+mod words;
 
 pub use sync::handle;
 
@@ -54,12 +55,23 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::PthreadKeyDelete
         | Builtin::PthreadSetSpecific
         | Builtin::PthreadGetSpecific
-        | Builtin::MutexLock
-        | Builtin::MutexTryLock
-        | Builtin::MutexUnlock
         | Builtin::ScopeEnter
         | Builtin::ScopeJoin
         | Builtin::Syscall => sync::call(context, builtin, site),
+        Builtin::Await
+        | Builtin::TryAdd
+        | Builtin::Reach
+        | Builtin::Pick
+        | Builtin::Leave
+        | Builtin::ThreadBit
+        | Builtin::Spurious
+        | Builtin::Polled
+        | Builtin::Poll
+        | Builtin::Until
+        | Builtin::Elapse
+        | Builtin::Finish
+        | Builtin::Finished
+        | Builtin::Unsupported => words::call(context, builtin, site),
         Builtin::SchedYield | Builtin::SpinLoop => {
             let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };
             Ok(context.stop(Action::Yield, reply))

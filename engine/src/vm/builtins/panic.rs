@@ -27,7 +27,7 @@ fn report(context: &mut Context, site: &Site) -> Checked<()> {
     let (line, column) = (line as u32, column as u32);
     let name = if context.thread.id == ThreadId::MAIN { "main" } else { "<unnamed>" };
     let report = format!("\nthread '{name}' panicked at {file}:{line}:{column}:\n{message}\n");
-    context.world.get_mut().output.write(Stream::Stderr, report.as_bytes());
+    context.world.output.get_mut().write(Stream::Stderr, report.as_bytes());
     let stack = stack_trace(context.image, context.thread);
     let location = Location { file, line, column };
     context.thread.panic = Some(Box::new(PanicReport { message, location, stack }));

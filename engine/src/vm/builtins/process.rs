@@ -92,7 +92,7 @@ fn stream(fd: u64) -> Checked<Stream> {
 
 fn write(context: &mut Context, stream: Stream, address: u64, len: u64) -> Checked<()> {
     let bytes = context.space().read_vec(address, len)?;
-    context.world.get_mut().output.write(stream, &bytes);
+    context.world.output.get_mut().write(stream, &bytes);
     Ok(())
 }
 
@@ -113,17 +113,16 @@ fn write_vectors(context: &mut Context, stream: Stream, vectors: u64, count: u64
 /// The address of the value of a variable, or null.
 fn getenv(context: &mut Context, name: u64) -> Checked<u64> {
     let name = context.space().read_c_string(name)?;
-    let key = (context.thread.id, name);
-    if let Some(address) = context.world.get().env.get(&key) {
+    if let Some((_, address)) = context.thread.env.iter().find(|(known, _)| *known == name) {
         return Ok(*address);
     }
-    let Some(value) = std::str::from_utf8(&key.1).ok().and_then(|name| context.options.env.get(name)) else {
+    let Some(value) = std::str::from_utf8(&name).ok().and_then(|name| context.options.env.get(name)) else {
         return Ok(0);
     };
     let bytes = [value.as_bytes(), &[0]].concat();
     let Some(address) = context.alloc(bytes.len() as u64, 1, AllocKind::ThreadLocal)? else { return Ok(0) };
     context.space().write(address, &bytes)?;
-    context.world.get_mut().env.insert(key, address);
+    context.thread.env.push((name, address));
     Ok(address)
 }
 

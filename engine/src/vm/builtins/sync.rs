@@ -1,6 +1,6 @@
 //! Threads: creation, joining, thread-specific data, futexes.
 
-use crate::program::{AtomicWidth, Builtin, Ordering};
+use crate::program::Builtin;
 use crate::vm::action::Action;
 use crate::vm::code::{Site, physical};
 use crate::vm::context::{Context, Flow};
@@ -24,9 +24,6 @@ const FUTEX_PRIVATE: u64 = 128;
 const FUTEX_CLOCK_REALTIME: u64 = 256;
 
 pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
-    if context.frame().quiet && is_mutex(builtin) {
-        return quiet_mutex(context, builtin, site);
-    }
     match builtin {
         Builtin::PthreadCreate => create(context, site),
         Builtin::PthreadJoin => join(context, site),
@@ -34,7 +31,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         Builtin::PthreadSelf => context.give(site, handle(context.thread.id)),
         Builtin::PthreadKeyCreate => {
             let [out, destructor] = context.args(site);
-            let keys = &mut context.world.get_mut().keys;
+            let keys = context.world.keys.get_mut();
             // Key 0 is left out: C allows it, but nobody expects it.
             if keys.is_empty() {
                 keys.push(None);
@@ -46,14 +43,14 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         }
         Builtin::PthreadKeyDelete => {
             let [key] = context.args(site);
-            if let Some(key) = context.world.get_mut().keys.get_mut(key as usize) {
+            if let Some(key) = context.world.keys.get_mut().get_mut(key as usize) {
                 *key = None;
             }
             context.give(site, 0)
         }
         Builtin::PthreadSetSpecific => {
             let [key, value] = context.args(site);
-            if !matches!(context.world.get().keys.get(key as usize), Some(Some(_))) {
+            if !matches!(context.world.keys.get().get(key as usize), Some(Some(_))) {
                 return context.give(site, errno::EINVAL);
             }
             let specifics = &mut context.thread.specifics;
@@ -68,28 +65,6 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             let value = context.thread.specifics.get(key as usize).copied().unwrap_or(0);
             context.give(site, value)
         }
-        Builtin::MutexLock => {
-            let [address] = context.args(site);
-            Ok(context.stop(Action::Lock { address }, Reply::None))
-        }
-        Builtin::MutexTryLock => {
-            let [address] = context.args(site);
-            let action = Action::Cas {
-                address,
-                width: AtomicWidth::W32,
-                success: Ordering::Acquire,
-                failure: Ordering::Relaxed,
-                weak: false,
-                expected: 0,
-                new: 1,
-            };
-            Ok(context.stop(action, Reply::Success(physical(site.dst) as u16)))
-        }
-        Builtin::MutexUnlock => {
-            let [address] = context.args(site);
-            let (width, ordering) = (AtomicWidth::W32, Ordering::Release);
-            Ok(context.stop(Action::Store { address, width, ordering, value: 0 }, Reply::None))
-        }
         Builtin::ScopeEnter => {
             let [scope] = context.args(site);
             context.thread.scope = Some(scope);
@@ -100,28 +75,21 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
     }
 }
 
-fn is_mutex(builtin: Builtin) -> bool {
-    matches!(builtin, Builtin::MutexLock | Builtin::MutexTryLock | Builtin::MutexUnlock)
-}
-
-/// A mutex of the standard library's bookkeeping: nothing visible happens while it is held, so it is always free.
-fn quiet_mutex(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
-    let [address] = context.args(site);
-    let value = u32::from(builtin != Builtin::MutexUnlock);
-    context.space().write(address, &value.to_le_bytes())?;
-    context.give(site, 1)
-}
-
 /// Joins the threads of a scope, one after the other: the instruction is run again until none is left.
+///
+/// The one with the lowest number comes first, whoever spawned it when: its parent has ended already, so that it is known
+/// in every execution that comes here.
 fn scope_join(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [scope] = context.args(site);
-    let scopes = &mut context.world.get_mut().scopes;
-    let Some(at) = scopes.iter().position(|(of, _)| *of == scope) else { return context.give(site, 0) };
-    let (_, child) = scopes.remove(at);
+    let scopes = context.world.scopes.get_mut();
+    let Some(child) = scopes.iter().filter(|(of, _)| *of == scope).map(|(_, child)| *child).min() else {
+        return context.give(site, 0);
+    };
+    scopes.retain(|(_, other)| *other != child);
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.pc -= 1;
     }
-    if context.other(child).is_none_or(|child| child.joined) {
+    if context.world.status(child).get().joined {
         return Ok(Flow::Continue);
     }
     Ok(context.stop(Action::Join { thread: child }, Reply::None))
@@ -151,22 +119,23 @@ fn join(context: &mut Context, site: &Site) -> Checked<Flow> {
     if id == context.thread.id {
         return context.give(site, errno::EDEADLK);
     }
-    match context.other(id) {
-        None => context.give(site, errno::ESRCH),
-        Some(other) if other.detached || other.joined => context.give(site, errno::EINVAL),
-        Some(_) => Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out })),
+    if !context.exists(id) {
+        return context.give(site, errno::ESRCH);
     }
+    let status = context.world.status(id).get();
+    if status.detached || status.joined {
+        return context.give(site, errno::EINVAL);
+    }
+    Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out }))
 }
 
 fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [thread] = context.args(site);
     let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
-    if id == context.thread.id {
-        context.thread.detached = true;
-        return context.give(site, 0);
+    if !context.exists(id) {
+        return context.give(site, errno::ESRCH);
     }
-    let Some(Some(other)) = context.threads.get_mut(id.index()) else { return context.give(site, errno::ESRCH) };
-    other.get_mut().detached = true;
+    context.world.status(id).get_mut().detached = true;
     context.give(site, 0)
 }
 

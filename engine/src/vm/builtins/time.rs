@@ -1,4 +1,5 @@
-//! Time: a clock that advances by itself, the same in every run.
+//! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do meanwhile;
+//! a new thread begins with that of its parent, and whoever joins a thread is no earlier than that.
 
 use crate::program::Builtin;
 use crate::vm::action::{Action, Timeout};
@@ -23,9 +24,9 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
     match builtin {
         Builtin::ClockGettime => {
             let [clock, out] = context.args(site);
-            let world = context.world.get_mut();
-            world.clock += TICK;
-            let now = world.clock + start(clock);
+            context.thread.clock = context.thread.clock.saturating_add(TICK);
+            context.thread.time_was_asked += 1;
+            let now = context.thread.clock.saturating_add(start(clock));
             let mut space = context.space();
             space.write_u64(out, now / SECOND)?;
             space.write_u64(out.wrapping_add(8), now % SECOND)?;
@@ -49,11 +50,11 @@ fn start(clock: u64) -> u64 {
 /// Time passes, and others may run.
 fn sleep(context: &mut Context, site: &Site, clock: u64, absolute: bool, request: u64) -> Checked<Flow> {
     let Some(nanoseconds) = timespec(context, request)? else { return context.give(site, errno::EINVAL) };
-    let world = context.world.get_mut();
+    let now = &mut context.thread.clock;
     if absolute {
-        world.clock = world.clock.max(nanoseconds.saturating_sub(start(clock)));
+        *now = (*now).max(nanoseconds.saturating_sub(start(clock)));
     } else {
-        world.clock = world.clock.saturating_add(nanoseconds);
+        *now = now.saturating_add(nanoseconds);
     }
     Ok(context.stop(Action::Yield, register(site)))
 }

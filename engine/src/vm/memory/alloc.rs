@@ -1,9 +1,9 @@
 //! One allocation: a block of bytes with its shadow, and what is known about it.
 
-use crate::program::PlaceId;
+use crate::program::address::GRANULE_BITS;
+use crate::program::{FuncId, PlaceId};
 use crate::vm::thread::ThreadId;
 
-use super::races::Races;
 use super::shadow::{self, INIT, LIVE};
 
 /// What an allocation is for.
@@ -15,6 +15,8 @@ pub enum AllocKind {
     C,
     /// A local variable that is too large for the frame.
     Local,
+    /// The locals of a function that share memory with other threads. Not all of it may be accessible.
+    Frame(FuncId),
     /// A thread-local variable, or what the machine keeps for a thread.
     ThreadLocal,
     /// A static that can be written.
@@ -28,7 +30,7 @@ impl AllocKind {
     pub fn describe(self) -> &'static str {
         match self {
             AllocKind::Rust | AllocKind::C => "heap block",
-            AllocKind::Local => "local variable",
+            AllocKind::Local | AllocKind::Frame(_) => "local variable",
             AllocKind::ThreadLocal => "thread-local variable",
             AllocKind::Static => "static",
             AllocKind::Constant => "constant",
@@ -41,8 +43,20 @@ impl AllocKind {
     }
 }
 
+/// Who may access an allocation, while the program is explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sharing {
+    /// The thread that made it.
+    #[default]
+    Private,
+    /// Everybody, and races are looked for.
+    Tracked,
+    /// Everybody: it is the standard library's own.
+    Exempt,
+}
+
 /// A live allocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alloc {
     pub base: u64,
     pub size: u64,
@@ -51,17 +65,17 @@ pub struct Alloc {
     /// Who allocated it, and where.
     pub thread: ThreadId,
     pub place: PlaceId,
-    /// Whether accesses to it are never tracked: it is the standard library's own.
-    pub exempt: bool,
-    /// Who accessed it, where that is tracked.
-    pub races: Option<Box<Races>>,
+    pub sharing: Sharing,
+    /// Whether it is the standard library's own.
+    pub quiet: bool,
     /// The data, then its shadow, `size` bytes each: one block of memory, one pointer.
     bytes: Box<[u8]>,
 }
 
 /// What is left of an allocation that was freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Freed {
+    pub base: u64,
     /// Saturating.
     pub size: u32,
     pub align_log2: u8,
@@ -76,7 +90,7 @@ impl Alloc {
     /// A new block, all zero and not initialized.
     pub fn new(base: u64, size: u64, align: u64, kind: AllocKind, thread: ThreadId, place: PlaceId) -> Alloc {
         let bytes = vec![0; 2 * size as usize].into_boxed_slice();
-        Alloc { base, size, align, kind, thread, place, exempt: false, races: None, bytes }
+        Alloc { base, size, align, kind, thread, place, sharing: Sharing::Private, quiet: false, bytes }
     }
 
     /// The block with these initialized bytes, except the given ranges.
@@ -100,10 +114,18 @@ impl Alloc {
             kind: AllocKind::Constant,
             thread: ThreadId::MAIN,
             place: PlaceId(0),
-            exempt: false,
-            races: None,
+            sharing: Sharing::Private,
+            quiet: false,
             bytes: Box::default(),
         }
+    }
+
+    /// The block with nothing in the bytes that are not initialized.
+    #[must_use]
+    pub fn canonical(mut self) -> Alloc {
+        let (data, shadow) = self.bytes.split_at_mut(self.size as usize);
+        shadow::wipe(data, shadow);
+        self
     }
 
     /// Whether the block is all initialized.
@@ -135,7 +157,7 @@ impl Alloc {
         Some(())
     }
 
-    /// The data and the shadow of a range, if it lies in the block.
+    /// The data and the shadow of a range, if it lies in the block and is accessible.
     #[inline]
     pub fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
         let start = self.locate(address, len)?;
@@ -144,12 +166,34 @@ impl Alloc {
         Some((&data[start..end], &shadow[start..end]))
     }
 
-    /// Where a range starts in the block, if it lies in it.
+    /// Where a range starts in the block, if it lies in it and is accessible.
     #[inline]
     pub fn locate(&self, address: u64, len: u64) -> Option<usize> {
+        let start = self.offset(address, len)?;
+        match self.kind {
+            AllocKind::Frame(_) => shadow::all_writable(self.shadow_of(start, len)).then_some(start),
+            _ => Some(start),
+        }
+    }
+
+    /// Where a range starts in the block, if it lies in it.
+    #[inline]
+    pub fn offset(&self, address: u64, len: u64) -> Option<usize> {
         let start = address.wrapping_sub(self.base);
         let end = start.checked_add(len)?;
         (end <= self.size).then_some(start as usize)
+    }
+
+    /// Whether it reaches into a granule.
+    #[inline]
+    pub fn covers(&self, address: u64) -> bool {
+        covers(self.base, self.size, address)
+    }
+
+    /// The shadow of a part of the block.
+    pub fn shadow_of(&self, start: usize, len: u64) -> &[u8] {
+        let start = self.size as usize + start;
+        &self.bytes[start..start + len as usize]
     }
 
     /// The data and the shadow of a part of the block.
@@ -174,6 +218,7 @@ impl Alloc {
     /// What remains when `thread` frees it at `place`.
     pub fn freed(&self, thread: ThreadId, place: PlaceId) -> Freed {
         Freed {
+            base: self.base,
             size: u32::try_from(self.size).unwrap_or(u32::MAX),
             align_log2: self.align.trailing_zeros() as u8,
             kind: self.kind,
@@ -183,6 +228,13 @@ impl Alloc {
             freed_at: place,
         }
     }
+}
+
+/// Whether `size` bytes at `base` reach into the granule of an address.
+#[inline]
+pub fn covers(base: u64, size: u64, address: u64) -> bool {
+    let granule = address >> GRANULE_BITS;
+    base >> GRANULE_BITS <= granule && granule <= (base + size.saturating_sub(1)) >> GRANULE_BITS
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Why an access may not be made: from an address to an error kind, a sentence, and notes.
 
-use crate::program::PlaceId;
 use crate::program::address::{CODE_REGION, GRANULE_BITS, REGION_BITS, STACK_BIT};
+use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::Fault;
 use crate::vm::thread::ThreadId;
 
-use super::alloc::{Alloc, Freed};
+use super::alloc::{Alloc, AllocKind, Freed};
 use super::heap::Found;
+use super::shadow::LIVE;
 use super::space::{Space, stack_thread};
 use super::stack::{MemFrame, Stack};
 
@@ -72,6 +73,11 @@ pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Faul
     }
     let what = format!("{} of {}", access.noun(), bytes(len));
     match space.heap.look(address, space.globals) {
+        Found::Live(Alloc { kind: AllocKind::Frame(func), base, size, .. }) => {
+            let offset = address.wrapping_sub(*base) as u32;
+            let dead = first_dead(space, address, len).map_or(*size as u32, |dead| offset + dead as u32);
+            frame_access(space, &what, *func, offset, dead)
+        }
         Found::Live(alloc) if alloc.range(address, len).is_some() => {
             Fault::undefined(format!("{what} to memory that is constant"))
         }
@@ -126,6 +132,9 @@ fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
 }
 
 fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
+    if let AllocKind::Frame(_) = freed.kind {
+        return used_after_return(what);
+    }
     let message = format!("{what} in a {} of {} that was freed", freed.kind.describe(), bytes(u64::from(freed.size)));
     note_freed(Fault::new(ErrorKind::UseAfterFree, message), freed)
 }
@@ -137,16 +146,29 @@ fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fa
     };
     let Some(frame) = stack.frame(address) else {
         return match stack.was_used(address) {
-            true => Fault::new(
-                ErrorKind::UseAfterFree,
-                format!("{what} in a local variable of a function that has returned"),
-            ),
+            true => used_after_return(&what),
             false => Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is")),
         };
     };
-    let function = space.program.function(frame.func);
     let offset = MemFrame::offset(address);
     let dead = stack.first_dead(address, len).map_or(frame.size(), |dead| offset + dead as u32);
+    frame_access(space, &what, frame.func, offset, dead)
+}
+
+fn used_after_return(what: &str) -> Box<Fault> {
+    Fault::new(ErrorKind::UseAfterFree, format!("{what} in a local variable of a function that has returned"))
+}
+
+/// The offset of the first byte of a range in a block that is not accessible.
+fn first_dead(space: &Space, address: u64, len: u64) -> Option<u64> {
+    let Found::Live(alloc) = space.heap.look(address, space.globals) else { return None };
+    let shadow = alloc.shadow_of(alloc.offset(address, len)?, len);
+    shadow.iter().position(|byte| byte & LIVE == 0).map(|index| index as u64)
+}
+
+/// A range in the frame of a function, of which the byte at the offset `dead` is the first that is not accessible.
+fn frame_access(space: &Space, what: &str, func: FuncId, offset: u32, dead: u32) -> Box<Fault> {
+    let function = space.program.function(func);
     let covers = |at: u32| function.slots.iter().find(|slot| slot_range(slot).contains(&at));
     match (covers(offset), covers(dead)) {
         (Some(slot), Some(other)) if slot.offset == other.offset => Fault::new(
@@ -181,7 +203,11 @@ fn stack_of<'a>(space: &'a Space, address: u64) -> Option<&'a Stack> {
     if space.stack.owns(address) {
         return Some(space.stack);
     }
-    Some(&space.threads.get(stack_thread(address))?.as_ref()?.get().stack)
+    let thread = stack_thread(address);
+    if let Some(Some(other)) = space.heap.objects.others.get(thread) {
+        return Some(&other.thread.stack);
+    }
+    Some(&space.threads.get(thread)?.as_ref()?.stack)
 }
 
 /// A range that may be accessed, but has bytes that are not initialized.
@@ -201,6 +227,9 @@ pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
         return note_variable(space, fault, address + first as u64);
     }
     match space.heap.look(address, space.globals) {
+        Found::Live(Alloc { kind: AllocKind::Frame(func), base, .. }) => {
+            note_slot(space, fault, *func, address.wrapping_sub(*base) as u32 + first as u32)
+        }
         Found::Live(alloc) => note_alloc(fault, alloc),
         _ => fault,
     }
@@ -208,8 +237,13 @@ pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
 
 fn note_variable(space: &Space, fault: Box<Fault>, address: u64) -> Box<Fault> {
     let Some(frame) = stack_of(space, address).and_then(|stack| stack.frame(address)) else { return fault };
-    let function = space.program.function(frame.func);
-    let slot = function.slots.iter().find(|slot| slot_range(slot).contains(&MemFrame::offset(address)));
+    note_slot(space, fault, frame.func, MemFrame::offset(address))
+}
+
+/// A note about the variable at an offset in the frame of a function.
+fn note_slot(space: &Space, fault: Box<Fault>, func: FuncId, offset: u32) -> Box<Fault> {
+    let function = space.program.function(func);
+    let slot = function.slots.iter().find(|slot| slot_range(slot).contains(&offset));
     match slot {
         Some(slot) if !slot.name.is_empty() => {
             fault.note(format!("it is in {} of `{}`", variable(&slot.name), function.name), None, None)
@@ -222,10 +256,12 @@ fn note_variable(space: &Space, fault: Box<Fault>, address: u64) -> Box<Fault> {
 #[cold]
 pub fn free(space: &Space, address: u64) -> Box<Fault> {
     let invalid = |message: String| Fault::new(ErrorKind::InvalidFree, message);
+    let local = || invalid("a pointer to a local variable is freed".to_owned());
     if address & STACK_BIT != 0 {
-        return invalid("a pointer to a local variable is freed".to_owned());
+        return local();
     }
     match space.heap.look(address, space.globals) {
+        Found::Live(alloc) if matches!(alloc.kind, AllocKind::Frame(_)) => local(),
         Found::Live(alloc) if !alloc.kind.is_heap() => invalid(format!("a {} is freed", alloc.kind.describe())),
         Found::Live(alloc) => note_alloc(
             invalid(format!(

@@ -10,18 +10,24 @@
 mod alloc;
 mod explain;
 mod heap;
+mod objects;
 mod races;
-mod region;
 mod shadow;
 mod space;
 mod stack;
+mod table;
 mod track;
+mod value;
 
-pub(in crate::vm) use alloc::{Alloc, AllocKind};
+pub(in crate::vm) use alloc::{Alloc, AllocKind, Sharing};
 pub(in crate::vm) use explain::Access;
-pub(in crate::vm) use heap::{AllocError, Found, Heap};
+pub(in crate::vm) use heap::{AllocError, Found, Heap, Request};
+pub(in crate::vm) use objects::{AtomId, Deed, Key, Log, ObjectId, Objects, Touch, Version, is_noted, set_noted};
+pub(in crate::vm) use races::{Kind, Piece, Races, Record};
 pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
-pub(in crate::vm) use stack::{MemFrame, Stack};
+pub(in crate::vm) use stack::{MemFrame, NO_SLOTS, Stack};
+pub(in crate::vm) use table::{Entry, Table};
 pub(in crate::vm) use track::{PlainStore, Tracking};
 pub use track::{Site, Tracked};
+pub(in crate::vm) use value::{Shape, Value, Values};

@@ -1,22 +1,47 @@
-//! Who accessed a piece of shared memory last: the shadow that data races show in.
+//! Who accessed shared memory last: the shadow that data races show in.
 //!
-//! For each range of bytes that was accessed alike, the latest access of each thread is kept, with the number of events
-//! that the thread had then. An access conflicts with another of a different thread if one of them writes and not both
-//! are atomic; the two race unless the earlier one happens before the later one, which the clock of the later thread
-//! tells. A plain write that races with nothing comes after everything recorded: it alone is kept.
+//! For each piece of an object the latest accesses are kept, with the number of events that their threads had then. An
+//! access conflicts with another of a different thread if one of them writes and not both are atomic; the two race unless
+//! the earlier one happens before the later one, which the clock of the later thread tells. A plain write that races with
+//! nothing comes after everything recorded there: it alone is kept.
+//!
+//! All records of a state are one list, which is copied with it.
 
 use crate::program::PlaceId;
 use crate::vm::thread::ThreadId;
 
+use super::objects::ObjectId;
+
+/// A piece of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub object: ObjectId,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Piece {
+    fn overlaps(&self, other: &Piece) -> bool {
+        self.object == other.object && self.start < other.end && other.start < self.end
+    }
+}
+
+/// What kind of access it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub write: bool,
+    pub atomic: bool,
+}
+
 /// One access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
+    pub piece: Piece,
     pub thread: ThreadId,
+    pub kind: Kind,
     /// How many events the thread had.
     pub event: u32,
     pub place: PlaceId,
-    pub write: bool,
-    pub atomic: bool,
 }
 
 impl Record {
@@ -26,111 +51,109 @@ impl Record {
     }
 
     fn conflicts(&self, other: &Record) -> bool {
-        self.thread != other.thread && (self.write || other.write) && !(self.atomic && other.atomic)
+        self.thread != other.thread && (self.kind.write || other.kind.write) && !(self.kind.atomic && other.kind.atomic)
+    }
+
+    /// Whether the two can be one record, the piece of `next` following that of this one.
+    fn continues_in(&self, next: &Record) -> bool {
+        self.piece.object == next.piece.object
+            && self.piece.end == next.piece.start
+            && (self.thread, self.kind, self.event, self.place) == (next.thread, next.kind, next.event, next.place)
     }
 }
 
-/// The accesses to the bytes from `start` to `end`.
-#[derive(Clone, Debug)]
-struct Entry {
-    start: u32,
-    end: u32,
+/// The latest accesses to the objects of a state, by object.
+#[derive(Debug, Default)]
+pub struct Races {
     records: Vec<Record>,
 }
 
-/// An atomic in the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AtomicRange {
-    pub start: u32,
-    pub len: u32,
-    /// Whether the bytes in memory are the value of the atomic.
-    pub fresh: bool,
-}
+impl Clone for Races {
+    fn clone(&self) -> Races {
+        Races { records: self.records.clone() }
+    }
 
-/// The accesses to a block of memory, and where in it atomics are.
-#[derive(Clone, Debug, Default)]
-pub struct Races {
-    /// Sorted; they do not overlap.
-    entries: Vec<Entry>,
-    atomics: Vec<AtomicRange>,
+    fn clone_from(&mut self, source: &Races) {
+        self.records.clone_from(&source.records);
+    }
 }
 
 impl Races {
-    /// Records an access to `start..end`; the access that it races with, if there is one.
-    pub fn access(&mut self, start: u32, end: u32, access: Record, clock: &[u32]) -> Result<(), Record> {
-        let first = self.split(start, end);
-        for entry in self.entries[first..].iter_mut().take_while(|entry| entry.start < end) {
-            let racing = |record: &&Record| record.conflicts(&access) && !record.is_ordered(clock);
-            if let Some(record) = entry.records.iter().find(racing) {
-                return Err(*record);
+    /// The records of an object: where they are in the list.
+    fn range(&self, object: ObjectId) -> std::ops::Range<usize> {
+        let start = self.records.partition_point(|record| record.piece.object < object);
+        let len = self.records[start..].iter().take_while(|record| record.piece.object == object).count();
+        start..start + len
+    }
+
+    /// The access that this one races with, if there is one.
+    #[inline]
+    pub fn racing(&self, access: &Record, clock: &[u32]) -> Option<Record> {
+        if self.records.is_empty() {
+            return None;
+        }
+        let racing = |record: &&Record| {
+            record.piece.overlaps(&access.piece) && record.conflicts(access) && !record.is_ordered(clock)
+        };
+        self.records[self.range(access.piece.object)].iter().find(racing).copied()
+    }
+
+    /// Records an access that races with nothing.
+    pub fn note(&mut self, access: Record) {
+        let range = self.range(access.piece.object);
+        // Often it is the same as before, or goes on where the last one ended.
+        for record in &mut self.records[range.clone()] {
+            let same = (record.piece, record.thread, record.kind) == (access.piece, access.thread, access.kind);
+            if same && (access.kind.atomic || !access.kind.write) {
+                (record.event, record.place) = (access.event, access.place);
+                return;
             }
-            if access.write && !access.atomic {
-                entry.records.clear();
-            } else {
-                let same = |record: &Record| {
-                    (record.thread, record.write, record.atomic) == (access.thread, access.write, access.atomic)
-                };
-                entry.records.retain(|record| !same(record));
+        }
+        let plain_write = access.kind.write && !access.kind.atomic;
+        self.cut(range.clone(), access.piece, |record| {
+            plain_write || (record.thread, record.kind) == (access.thread, access.kind)
+        });
+        let end = self.range(access.piece.object).end;
+        match self.records[range.start..end].iter_mut().find(|record| record.continues_in(&access)) {
+            Some(record) => record.piece.end = access.piece.end,
+            None => self.records.insert(end, access),
+        }
+    }
+
+    /// Takes a piece out of some of the records in a range.
+    fn cut(&mut self, range: std::ops::Range<usize>, piece: Piece, from: impl Fn(&Record) -> bool) {
+        for at in range.rev() {
+            let record = self.records[at];
+            if !record.piece.overlaps(&piece) || !from(&record) {
+                continue;
             }
-            entry.records.push(access);
-        }
-        Ok(())
-    }
-
-    /// Cuts entries so that some cover `start..end` exactly; the index of the first.
-    fn split(&mut self, start: u32, end: u32) -> usize {
-        self.cut(start);
-        self.cut(end);
-        let first = self.entries.partition_point(|entry| entry.end <= start);
-        let mut at = first;
-        let mut from = start;
-        while from < end {
-            let next = self.entries.get(at).map_or(end, |entry| entry.start.min(end));
-            if from < next {
-                self.entries.insert(at, Entry { start: from, end: next, records: Vec::new() });
+            let before = Piece { end: piece.start, ..record.piece };
+            let after = Piece { start: piece.end, ..record.piece };
+            match (before.start < before.end, after.start < after.end) {
+                (true, true) => {
+                    self.records[at].piece = before;
+                    self.records.insert(at + 1, Record { piece: after, ..record });
+                }
+                (true, false) => self.records[at].piece = before,
+                (false, true) => self.records[at].piece = after,
+                (false, false) => _ = self.records.remove(at),
             }
-            from = self.entries[at].end;
-            at += 1;
-        }
-        first
-    }
-
-    fn cut(&mut self, at: u32) {
-        let index = self.entries.partition_point(|entry| entry.end <= at);
-        if let Some(entry) = self.entries.get_mut(index)
-            && entry.start < at
-        {
-            let mut rest = entry.clone();
-            rest.start = at;
-            entry.end = at;
-            self.entries.insert(index + 1, rest);
         }
     }
 
-    /// Forgets all about a part of the memory, which begins a new life.
-    pub fn clear(&mut self, start: u32, end: u32) {
-        self.cut(start);
-        self.cut(end);
-        self.entries.retain(|entry| entry.end <= start || entry.start >= end);
-        self.atomics.retain(|atomic| atomic.start + atomic.len <= start || atomic.start >= end);
+    /// Forgets all about a piece of memory, which begins a new life or ends.
+    pub fn clear(&mut self, piece: Piece) {
+        if !self.records.is_empty() {
+            self.cut(self.range(piece.object), piece, |_| true);
+        }
     }
 
-    /// The atomics that overlap `start..end`.
-    pub fn atomics(&self, start: u32, end: u32) -> impl Iterator<Item = &AtomicRange> {
-        self.atomics.iter().filter(move |atomic| atomic.start < end && start < atomic.start + atomic.len)
-    }
-
-    /// Notes an atomic; false where another one of a different size or place overlaps it.
-    pub fn note_atomic(&mut self, start: u32, len: u32, fresh: bool) -> bool {
-        if let Some(atomic) = self.atomics.iter_mut().find(|atomic| (atomic.start, atomic.len) == (start, len)) {
-            atomic.fresh = fresh;
-            return true;
-        }
-        if self.atomics(start, start + len).next().is_some() {
-            return false;
-        }
-        self.atomics.push(AtomicRange { start, len, fresh });
-        true
+    /// The same records for objects that have other numbers.
+    pub fn renamed(&self, mut rename: impl FnMut(ObjectId) -> ObjectId) -> Races {
+        let mut records = self.records.clone();
+        records.iter_mut().for_each(|record| record.piece.object = rename(record.piece.object));
+        records.sort_by_key(|record| record.piece.object);
+        Races { records }
     }
 }
 
@@ -140,12 +163,26 @@ mod tests {
 
     const MAIN: u16 = 0;
 
-    fn plain(thread: u16, event: u32, write: bool) -> Record {
-        Record { thread: ThreadId(thread), event, place: PlaceId(0), write, atomic: false }
+    fn plain(thread: u16, event: u32, write: bool, start: u32, end: u32) -> Record {
+        let piece = Piece { object: ObjectId(3), start, end };
+        let kind = Kind { write, atomic: false };
+        Record { piece, thread: ThreadId(thread), kind, event, place: PlaceId(0) }
     }
 
     fn atomic(thread: u16, event: u32, write: bool) -> Record {
-        Record { atomic: true, ..plain(thread, event, write) }
+        Record { kind: Kind { write, atomic: true }, ..plain(thread, event, write, 0, 4) }
+    }
+
+    impl Races {
+        fn access(&mut self, access: Record, clock: &[u32]) -> Result<(), Record> {
+            match self.racing(&access, clock) {
+                Some(record) => Err(record),
+                None => {
+                    self.note(access);
+                    Ok(())
+                }
+            }
+        }
     }
 
     #[test]
@@ -154,47 +191,73 @@ mod tests {
             [(false, false, false), (false, true, true), (true, false, true), (true, true, true)]
         {
             let mut races = Races::default();
-            races.access(0, 4, plain(MAIN, 0, first), &[1, 0]).unwrap();
-            assert_eq!(races.access(0, 4, plain(1, 0, second), &[0, 1]).is_err(), race);
+            races.access(plain(MAIN, 0, first, 0, 4), &[1, 0]).unwrap();
+            assert_eq!(races.access(plain(1, 0, second, 0, 4), &[0, 1]).is_err(), race);
         }
     }
 
     #[test]
     fn what_happens_before_does_not_race() {
         let mut races = Races::default();
-        races.access(0, 4, plain(MAIN, 3, true), &[4, 0]).unwrap();
-        assert!(races.clone().access(0, 4, plain(1, 0, true), &[3, 1]).is_err(), "three events are not enough");
-        races.access(0, 4, plain(1, 0, true), &[4, 1]).unwrap();
-        assert!(races.access(0, 4, plain(MAIN, 5, false), &[6, 0]).is_err(), "and now the other way round");
+        races.access(plain(MAIN, 3, true, 0, 4), &[4, 0]).unwrap();
+        assert!(races.clone().access(plain(1, 0, true, 0, 4), &[3, 1]).is_err(), "three events are not enough");
+        races.access(plain(1, 0, true, 0, 4), &[4, 1]).unwrap();
+        assert!(races.access(plain(MAIN, 5, false, 0, 4), &[6, 0]).is_err(), "and now the other way round");
     }
 
     #[test]
     fn bytes_are_told_apart() {
         let mut races = Races::default();
-        races.access(0, 8, plain(MAIN, 0, true), &[1, 0]).unwrap();
-        races.access(2, 4, plain(MAIN, 5, true), &[6, 0]).unwrap();
-        races.access(0, 2, plain(1, 0, true), &[1, 1]).unwrap();
-        races.access(4, 12, plain(1, 0, true), &[1, 1]).unwrap();
-        assert!(races.access(3, 5, plain(1, 0, false), &[1, 1]).is_err());
+        races.access(plain(MAIN, 0, true, 0, 8), &[1, 0]).unwrap();
+        races.access(plain(MAIN, 5, true, 2, 4), &[6, 0]).unwrap();
+        races.access(plain(1, 0, true, 0, 2), &[1, 1]).unwrap();
+        races.access(plain(1, 0, true, 4, 12), &[1, 1]).unwrap();
+        assert!(races.access(plain(1, 0, false, 3, 5), &[1, 1]).is_err());
+    }
+
+    #[test]
+    fn objects_are_told_apart() {
+        let mut races = Races::default();
+        let elsewhere =
+            |object, record: Record| Record { piece: Piece { object: ObjectId(object), ..record.piece }, ..record };
+        for object in [3, 1, 2] {
+            races.access(elsewhere(object, plain(MAIN, object, true, 0, 4)), &[5, 0]).unwrap();
+        }
+        let racing = |object, clock| races.racing(&elsewhere(object, plain(1, 0, true, 0, 4)), &[clock, 1]).is_some();
+        assert_eq!([1, 2, 3].map(|object| racing(object, 3)), [false, false, true]);
+        assert!(!racing(4, 0));
     }
 
     #[test]
     fn atomics_race_only_with_plain_accesses() {
         let mut races = Races::default();
-        races.access(0, 4, atomic(MAIN, 0, true), &[1, 0]).unwrap();
-        races.access(0, 4, atomic(1, 0, true), &[0, 1]).unwrap();
-        assert!(races.access(0, 4, plain(2, 0, false), &[1, 0, 1]).is_err());
-        races.access(0, 4, plain(2, 0, false), &[1, 1, 1]).unwrap();
-        assert!(races.access(0, 4, atomic(1, 1, true), &[0, 2, 0]).is_err());
+        races.access(atomic(MAIN, 0, true), &[1, 0]).unwrap();
+        races.access(atomic(1, 0, true), &[0, 1]).unwrap();
+        assert!(races.access(plain(2, 0, false, 0, 4), &[1, 0, 1]).is_err());
+        races.access(plain(2, 0, false, 0, 4), &[1, 1, 1]).unwrap();
+        assert!(races.access(atomic(1, 1, true), &[0, 2, 0]).is_err());
     }
 
     #[test]
     fn readers_are_all_remembered() {
         let mut races = Races::default();
         for thread in 0..3 {
-            races.access(0, 4, plain(thread, 0, false), &[0; 3]).unwrap();
+            races.access(plain(thread, 0, false, 0, 4), &[0; 3]).unwrap();
         }
-        assert!(races.clone().access(0, 4, plain(3, 0, true), &[1, 1, 0, 0]).is_err());
-        races.access(0, 4, plain(3, 0, true), &[1, 1, 1, 0]).unwrap();
+        assert!(races.clone().access(plain(3, 0, true, 0, 4), &[1, 1, 0, 0]).is_err());
+        races.access(plain(3, 0, true, 0, 4), &[1, 1, 1, 0]).unwrap();
+        assert_eq!(races.records.len(), 1);
+    }
+
+    #[test]
+    fn neighbouring_accesses_are_one_record() {
+        let mut races = Races::default();
+        for start in (0..80).step_by(8) {
+            races.access(plain(MAIN, 0, true, start, start + 8), &[0]).unwrap();
+        }
+        assert_eq!(races.records.len(), 1);
+        races.clear(Piece { object: ObjectId(3), start: 8, end: 16 });
+        races.access(plain(1, 0, true, 8, 16), &[0, 0]).unwrap();
+        assert!(races.access(plain(1, 0, true, 8, 17), &[0, 0]).is_err());
     }
 }

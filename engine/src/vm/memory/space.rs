@@ -6,7 +6,6 @@
 use crate::program::address::{GLOBAL_REGION, REGION_BITS, STACK_BIT};
 use crate::program::{FuncId, PlaceId, Program};
 use crate::verdict::ErrorKind;
-use crate::vm::cow::Cow;
 use crate::vm::failure::Fault;
 use crate::vm::frame::Frame;
 use crate::vm::image::{Globals, Image};
@@ -39,8 +38,8 @@ pub struct Space<'a> {
     pub thread: ThreadId,
     pub stack: &'a mut Stack,
     pub heap: &'a mut Heap,
-    /// All threads; the one that runs is not there.
-    pub threads: &'a mut [Option<Cow<Thread>>],
+    /// All threads but the one that runs; none of them while the program is explored.
+    pub threads: &'a mut [Option<Box<Thread>>],
     pub globals: &'a Globals,
     pub program: &'a Program,
     pub image: &'a Image,
@@ -59,7 +58,7 @@ impl<'a> Space<'a> {
         thread: ThreadId,
         stack: &'a mut Stack,
         heap: &'a mut Heap,
-        threads: &'a mut [Option<Cow<Thread>>],
+        threads: &'a mut [Option<Box<Thread>>],
         image: &'a Image,
     ) -> Space<'a> {
         let tracking = heap.tracking.is_some();
@@ -189,7 +188,10 @@ impl Space<'_> {
             } else {
                 match self.heap.recent(address, self.globals) {
                     Some(alloc) => alloc.range(address, len),
-                    None => self.heap.live(address, self.globals).and_then(|alloc| alloc.range(address, len)),
+                    None => match self.heap.look(address, self.globals) {
+                        Found::Live(alloc) => alloc.range(address, len),
+                        _ => None,
+                    },
                 }
             };
             if let Some(found) = found {
@@ -245,7 +247,7 @@ impl Space<'_> {
             return start.map_or(Spot::Nowhere, |start| Spot::Owned(index, start));
         }
         // Looked at before it is made owned: what cannot be written is not copied.
-        if !self.range_is_valid(address, len) || (is_global(address) && self.is_constant(address)) {
+        if !self.range_is_valid(address, len) || self.is_constant(address) {
             return Spot::Nowhere;
         }
         match self.heap.own(address, self.globals) {
@@ -257,8 +259,10 @@ impl Space<'_> {
         }
     }
 
-    fn is_constant(&self, address: u64) -> bool {
-        matches!(self.heap.look(address, self.globals), Found::Live(alloc) if alloc.kind == AllocKind::Constant)
+    /// Whether a constant of the program is at an address.
+    pub fn is_constant(&self, address: u64) -> bool {
+        is_global(address)
+            && matches!(self.heap.look(address, self.globals), Found::Live(alloc) if alloc.kind == AllocKind::Constant)
     }
 
     /// Reads initialized bytes.
@@ -439,19 +443,19 @@ impl Space<'_> {
         Ok(std::cmp::Ordering::Equal)
     }
 
-    /// Loads from the current frame where that is tracked, or fails.
+    /// Loads from the current frame where that is a block of the heap, or fails.
     #[inline(never)]
     pub fn load_slot_slow(&mut self, offset: u16, len: u64) -> Checked<u64> {
-        if !self.stack.is_tracked() {
+        if !self.stack.is_shared() {
             return Err(self.slot_fault(offset, len, Access::Read));
         }
         self.load_slow(self.stack.slot_address(offset), len, 0)
     }
 
-    /// Stores to the current frame where that is tracked, or fails.
+    /// Stores to the current frame where that is a block of the heap, or fails.
     #[inline(never)]
     pub fn store_slot_slow(&mut self, offset: u16, value: u64, len: u64) -> Checked<()> {
-        if !self.stack.is_tracked() {
+        if !self.stack.is_shared() {
             return Err(self.slot_fault(offset, len, Access::Write));
         }
         self.store_slow(self.stack.slot_address(offset), value, len, 0)
@@ -475,12 +479,12 @@ impl Space<'_> {
         place: PlaceId,
         matches: impl FnOnce(&super::Alloc) -> Option<String>,
     ) -> Checked<()> {
-        if let Found::Live(alloc) = self.heap.look(address, self.globals)
-            && alloc.base == address
-        {
-            let size = alloc.size;
-            self.track_free(address, size)?;
-        }
+        let size = match self.heap.look(address, self.globals) {
+            Found::Live(alloc) if alloc.base == address => alloc.size,
+            // Perhaps it is one that another thread keeps for itself.
+            _ => 1,
+        };
+        self.track_free(address, size)?;
         let found = self.heap.look(address, self.globals);
         if address & STACK_BIT == 0
             && let Found::Live(alloc) = found
@@ -488,7 +492,7 @@ impl Space<'_> {
             && alloc.kind.is_heap()
         {
             let Some(mismatch) = matches(alloc) else {
-                self.heap.free(address, self.thread, place);
+                self.heap.free(address, self.thread, place, self.globals);
                 return Ok(());
             };
             let (place, thread) = (alloc.place, alloc.thread);
@@ -502,12 +506,12 @@ fn is_global(address: u64) -> bool {
     address >> REGION_BITS == GLOBAL_REGION
 }
 
-fn other(threads: &[Option<Cow<Thread>>], address: u64) -> Option<&Thread> {
-    Some(threads.get(stack_thread(address))?.as_ref()?.get())
+fn other(threads: &[Option<Box<Thread>>], address: u64) -> Option<&Thread> {
+    threads.get(stack_thread(address))?.as_deref()
 }
 
-fn other_mut(threads: &mut [Option<Cow<Thread>>], address: u64) -> Option<&mut Thread> {
-    Some(threads.get_mut(stack_thread(address))?.as_mut()?.get_mut())
+fn other_mut(threads: &mut [Option<Box<Thread>>], address: u64) -> Option<&mut Thread> {
+    threads.get_mut(stack_thread(address))?.as_deref_mut()
 }
 
 /// Whose stack a stack address belongs to.

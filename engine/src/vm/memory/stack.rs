@@ -3,30 +3,34 @@
 //! One block of bytes and one of shadow bytes, on which frames are pushed and popped. A frame gets a serial number that
 //! is part of its addresses, so a pointer into a frame that is gone is recognised as such. Serial numbers are handed out
 //! in order; once all were used, those not in use come again.
+//!
+//! Frames whose memory other threads use, too, are blocks of the heap: see [`AllocKind::Frame`](super::AllocKind).
 
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
 
 use crate::program::FuncId;
 use crate::program::address::{FRAME_BITS, MAX_FRAME, REGION_BITS, SERIAL_BITS, STACK_BIT};
 use crate::vm::thread::ThreadId;
 
-use super::races::Races;
 use super::shadow::{self, INIT, LIVE};
-use super::track::Tracked;
 
 const SERIALS: u32 = 1 << SERIAL_BITS;
 const RECENT_LEN: usize = 32;
+/// Where the memory of a frame is that is not in the stack: beyond everything.
+pub const NO_SLOTS: usize = usize::MAX / 2;
 
 /// A frame that has memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemFrame {
     pub func: FuncId,
     serial: u32,
     /// Where it starts in the stack.
     base: u32,
     size: u32,
-    /// Whether accesses to it are tracked.
-    tracked: bool,
+    /// The address of its first byte.
+    address: u64,
+    /// Whether it is a block of the heap.
+    shared: bool,
 }
 
 /// The stack of a thread.
@@ -45,10 +49,6 @@ pub struct Stack {
     /// Indices into `frames` by the low bits of serials: hints, checked when used.
     recent: [u32; RECENT_LEN],
     prefix: u64,
-    /// The functions whose frames are tracked.
-    tracked: Option<Arc<Tracked>>,
-    /// The accesses to tracked frames, by serial.
-    races: Vec<(u32, Races)>,
 }
 
 impl Default for Stack {
@@ -64,10 +64,44 @@ impl Clone for Stack {
             data: self.data[..top].to_vec(),
             shadow: self.shadow[..top].to_vec(),
             frames: self.frames.clone(),
-            tracked: self.tracked.clone(),
-            races: self.races.clone(),
             ..*self
         }
+    }
+
+    fn clone_from(&mut self, source: &Stack) {
+        let Stack { mut data, mut shadow, mut frames, .. } = std::mem::take(self);
+        let top = source.top as usize;
+        if data.len() < top {
+            data.resize(top, 0);
+            shadow.resize(top, 0);
+        }
+        data[..top].copy_from_slice(&source.data[..top]);
+        shadow[..top].copy_from_slice(&source.shadow[..top]);
+        frames.clone_from(&source.frames);
+        *self = Stack { data, shadow, frames, ..*source };
+    }
+}
+
+impl Stack {
+    /// All that tells one stack from another.
+    fn contents(&self) -> impl PartialEq + Hash + '_ {
+        let top = self.top as usize;
+        let Stack { next_serial, wrapped, obstacle, prefix, .. } = *self;
+        (&self.data[..top], &self.shadow[..top], &self.frames, (next_serial, wrapped, obstacle, prefix))
+    }
+}
+
+impl PartialEq for Stack {
+    fn eq(&self, other: &Stack) -> bool {
+        self.contents() == other.contents()
+    }
+}
+
+impl Eq for Stack {}
+
+impl Hash for Stack {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.contents().hash(state);
     }
 }
 
@@ -84,9 +118,12 @@ impl Stack {
             obstacle: SERIALS,
             recent: [0; RECENT_LEN],
             prefix: STACK_BIT | u64::from(thread.0) << REGION_BITS,
-            tracked: None,
-            races: Vec::new(),
         }
+    }
+
+    /// No frame is pushed any more: whatever points here is dangling.
+    pub fn end(&mut self) {
+        self.wrapped = true;
     }
 
     /// Whether an address belongs to this stack.
@@ -114,37 +151,62 @@ impl Stack {
         if !self.hinted(serial).is_some_and(in_use) {
             self.recent[serial as usize % RECENT_LEN] = self.frames.len() as u32;
         }
-        let tracked = self.tracked.as_ref().is_some_and(|tracked| tracked.functions.contains(&func));
-        if tracked {
-            self.races.push((serial, Races::default()));
+        let address = self.prefix | u64::from(serial) << FRAME_BITS;
+        self.frames.push(MemFrame { func, serial, base: base as u32, size: size as u32, address, shared: false });
+    }
+
+    /// Pushes a frame whose memory is a block of the heap.
+    pub fn push_shared(&mut self, func: FuncId, address: u64) {
+        self.push(func, &[]);
+        if let Some(frame) = self.frames.last_mut() {
+            (frame.address, frame.shared) = (address, true);
         }
-        self.frames.push(MemFrame { func, serial, base: base as u32, size: size as u32, tracked });
     }
 
-    /// Tracks accesses to the frames of some functions from now on.
-    pub fn set_tracked(&mut self, tracked: &Arc<Tracked>) {
-        self.tracked = (!tracked.functions.is_empty()).then(|| Arc::clone(tracked));
-    }
-
-    /// Whether accesses to the last frame are tracked.
+    /// Whether the memory of the last frame is a block of the heap.
     #[inline(always)]
-    pub fn is_tracked(&self) -> bool {
-        self.frames.last().is_some_and(|frame| frame.tracked)
+    pub fn is_shared(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.shared)
     }
 
-    /// The accesses to the frame of an address, if it is tracked.
-    pub fn races_mut(&mut self, address: u64) -> Option<&mut Races> {
-        let serial = self.frame(address).filter(|frame| frame.tracked)?.serial;
-        self.races.iter_mut().find(|(of, _)| *of == serial).map(|(_, races)| races)
-    }
-
-    /// Pops the last frame.
+    /// Pops the last frame; the address of its memory where that is a block of the heap.
     #[inline]
-    pub fn pop(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            self.top = frame.base;
-            if frame.tracked {
-                self.races.retain(|(serial, _)| *serial != frame.serial);
+    pub fn pop(&mut self) -> Option<u64> {
+        let frame = self.frames.pop()?;
+        self.top = frame.base;
+        frame.shared.then_some(frame.address)
+    }
+
+    /// Makes stacks with the same contents equal.
+    pub fn make_canonical(&mut self) {
+        let top = self.top as usize;
+        shadow::wipe(&mut self.data[..top], &self.shadow[..top]);
+    }
+
+    /// A word; if it is an address in this stack, with the place of the frame instead of its serial number.
+    pub fn without_serial(&self, word: u64) -> u64 {
+        if !self.owns(word) {
+            return word;
+        }
+        let serial = (word >> FRAME_BITS) as u32 % SERIALS;
+        match self.frames.iter().position(|frame| frame.serial == serial) {
+            Some(index) => self.prefix | (index as u64) << FRAME_BITS | word % u64::from(MAX_FRAME),
+            None => word,
+        }
+    }
+
+    /// All that is in the stack, as words, but for the serial numbers of frames.
+    pub fn describe(&self, word: &mut impl FnMut(u64)) {
+        for frame in &self.frames {
+            word(u64::from(frame.func.0) << 32 | u64::from(frame.size));
+            word(u64::from(frame.shared));
+            let range = frame.base as usize..(frame.base + frame.size).min(self.top) as usize;
+            let Some(data) = self.data.get(range.clone()) else { continue };
+            let (data, shadow) = (data.chunks(8), self.shadow[range].chunks(8));
+            for (data, shadow) in data.zip(shadow) {
+                let pad = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                word(self.without_serial(pad(data)));
+                word(pad(shadow));
             }
         }
     }
@@ -185,11 +247,11 @@ impl Stack {
         self.frames.last().map_or(0, |frame| frame.base)
     }
 
-    /// Where the last frame starts, for accesses that need no tracking: nowhere if it is tracked.
+    /// Where the memory of the last frame is in the stack: nowhere if it is a block of the heap.
     #[inline(always)]
-    pub fn untracked_base(&self) -> usize {
+    pub fn slots_base(&self) -> usize {
         match self.frames.last() {
-            Some(frame) if frame.tracked => usize::MAX / 2,
+            Some(frame) if frame.shared => NO_SLOTS,
             Some(frame) => frame.base as usize,
             None => 0,
         }
@@ -198,8 +260,7 @@ impl Stack {
     /// The address of a byte of the last frame.
     #[inline]
     pub fn slot_address(&self, offset: u16) -> u64 {
-        let serial = self.frames.last().map_or(0, |frame| frame.serial);
-        self.prefix | u64::from(serial) << FRAME_BITS | u64::from(offset)
+        self.frames.last().map_or(0, |frame| frame.address) + u64::from(offset)
     }
 
     /// The live frame of an address that this stack owns.
@@ -245,25 +306,16 @@ impl Stack {
         (u64::from(offset) + len <= u64::from(frame.size)).then_some((frame.base + offset) as usize)
     }
 
-    /// The place of a range in the stack, if it is in a live frame that is not tracked.
-    #[inline(always)]
-    fn locate_untracked(&self, address: u64, len: u64) -> Option<usize> {
-        let frame = self.frame(address)?;
-        let offset = address as u32 % MAX_FRAME;
-        let fits = u64::from(offset) + len <= u64::from(frame.size) && !frame.tracked;
-        fits.then_some((frame.base + offset) as usize)
-    }
-
-    /// Loads a scalar, if it is in a live slot of a frame that is not tracked, and initialized.
+    /// Loads a scalar, if it is in a live slot and initialized.
     #[inline(always)]
     pub fn load<const N: usize>(&self, address: u64) -> Option<u64> {
-        self.load_at::<N>(self.locate_untracked(address, N as u64)?)
+        self.load_at::<N>(self.locate(address, N as u64)?)
     }
 
-    /// Stores a scalar, if it is in a live slot of a frame that is not tracked.
+    /// Stores a scalar, if it is in a live slot.
     #[inline(always)]
     pub fn store<const N: usize>(&mut self, address: u64, value: u64) -> Option<()> {
-        let at = self.locate_untracked(address, N as u64)?;
+        let at = self.locate(address, N as u64)?;
         self.store_at::<N>(at, value)
     }
 
@@ -320,11 +372,6 @@ impl Stack {
     #[inline]
     pub fn storage_live(&mut self, offset: u16, size: u16) {
         self.set_shadow(offset, size, LIVE);
-        if !self.races.is_empty()
-            && let Some(races) = self.races_mut(self.slot_address(0))
-        {
-            races.clear(u32::from(offset), u32::from(offset) + u32::from(size));
-        }
     }
 
     /// A slot of the last frame dies.

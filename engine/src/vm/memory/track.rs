@@ -1,54 +1,84 @@
 //! Tracking accesses to shared memory, while a program is explored.
 //!
-//! Memory that one thread alone uses is not tracked: the fast paths see nothing else. Which memory is shared is learned:
-//! when a thread touches what another one allocated and nobody tracked, the run ends ([`Heap::learned`]), and exploring
-//! begins again with the memory that is allocated at that place tracked from the start. Statics are always tracked.
+//! Memory that one thread alone uses is that thread's own: the fast paths see nothing else. Which memory is shared is
+//! learned: when a thread touches what another one keeps for itself, the run ends ([`Heap::learned`](super::Heap)), and
+//! exploring begins again with the memory that is allocated at that place shared from the start. Statics are always
+//! shared.
 //!
-//! In tracked memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
-//! ([`Heap::refresh`]), a plain write tells it ([`Heap::plain_stores`]).
+//! In shared memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
+//! ([`Heap::refresh`](super::Heap)), a plain write tells it ([`Heap::plain_stores`](super::Heap)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::address::{FRAME_BITS, STACK_BIT};
+use crate::program::address::STACK_BIT;
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::{Fault, race_texts};
-use crate::vm::thread::ThreadId;
 
-use super::alloc::{Alloc, AllocKind};
-use super::explain::Access;
-use super::heap::Found;
-use super::races::{Races, Record};
+use super::alloc::{AllocKind, Sharing};
+use super::explain::{self, Access};
+use super::objects::{AtomId, Deed, Key, Touch, set_noted};
+use super::races::{Kind, Piece, Record};
 use super::space::{Space, stack_thread};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
-/// Where memory comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Site {
-    /// Allocated by the user's code at this place.
+    /// Memory allocated by the user's code at this place.
     Place(PlaceId),
-    /// In the frames of this function.
+    /// Memory allocated by the standard library for itself, when the user's code was at this place.
+    Quiet(PlaceId),
+    /// Memory in the frames of this function.
     Frame(FuncId),
+    /// The static with this number, whose atomics are accessed like other memory, too.
+    Static(u32),
+    /// Whether channels are disconnected, without waiting for it: the order in which senders go is visible.
+    Disconnection,
+    /// Whether threads have ended, without waiting for it: their end is visible.
+    Finish,
+    /// A loop that may wait for other threads, by where it is.
+    Loop(u64),
 }
 
-/// The memory that is tracked.
+/// The memory that is shared, and the questions that are answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tracked {
-    pub places: BTreeSet<PlaceId>,
-    pub functions: BTreeSet<FuncId>,
+    sites: BTreeSet<Site>,
+    /// Whether frames are among them.
+    frames: bool,
+    /// Whether loops are.
+    loops: bool,
 }
 
 impl Tracked {
     /// Tracks more.
     pub fn insert(&mut self, site: Site) {
-        match site {
-            Site::Place(place) => self.places.insert(place),
-            Site::Frame(func) => self.functions.insert(func),
-        };
+        self.frames |= matches!(site, Site::Frame(_));
+        self.loops |= matches!(site, Site::Loop(_));
+        self.sites.insert(site);
+    }
+
+    /// Whether this is known.
+    pub fn contains(&self, site: Site) -> bool {
+        self.sites.contains(&site)
+    }
+
+    /// Whether there are loops that may wait.
+    #[inline]
+    pub fn has_loops(&self) -> bool {
+        self.loops
+    }
+
+    /// Whether the frames of a function are shared.
+    #[inline(always)]
+    pub fn contains_frame(&self, func: FuncId) -> bool {
+        self.frames && self.contains(Site::Frame(func))
     }
 }
 
@@ -60,6 +90,8 @@ pub struct Tracking {
     pub clock: Vec<u32>,
     /// How many events the thread has.
     pub events: u32,
+    /// Atomics whose bytes in memory are their value, until the thread stops: their addresses and sizes.
+    pub fresh: Vec<(u64, u32)>,
 }
 
 /// A plain write to an atomic, of which other threads have not been told yet.
@@ -71,125 +103,69 @@ pub struct PlainStore {
     pub place: PlaceId,
 }
 
-/// An access that the thread makes.
+/// A piece of shared memory that is accessed.
 #[derive(Clone, Copy, Debug)]
-pub struct Touch {
-    pub address: u64,
-    pub len: u64,
-    pub access: Access,
-    pub atomic: bool,
-}
-
-impl Alloc {
-    /// Whether a thread may access it without further ado.
-    pub fn is_free_for(&self, thread: ThreadId) -> bool {
-        self.exempt
-            || self.kind == AllocKind::Constant
-            || (self.races.is_none() && self.thread == thread && !self.is_static())
-    }
-
-    fn is_static(&self) -> bool {
-        self.kind == AllocKind::Static
-    }
+struct Target {
+    address: u64,
+    piece: Piece,
+    /// Whether races are looked for.
+    tracked: bool,
+    /// The number of a static.
+    global: Option<u32>,
+    /// Whether not all of the block may be accessible.
+    partial: bool,
 }
 
 impl Space<'_> {
-    /// Checks and records an access, if it is to memory that threads share.
+    /// Checks and notes an access, if it is to memory that threads share.
     #[inline]
     pub fn track(&mut self, address: u64, len: u64, access: Access) -> Checked<()> {
-        if !self.tracking || self.quiet || len == 0 {
+        if !self.tracking || len == 0 {
             return Ok(());
         }
-        self.touch(Touch { address, len, access, atomic: false })
+        let deed = if access == Access::Write { Deed::Write } else { Deed::Read };
+        match self.shared(address, len)? {
+            Some(target) => self.touch(target, deed),
+            None => Ok(()),
+        }
     }
 
-    /// As [`Space::track`], for a thread that is explored.
-    pub fn touch(&mut self, touch: Touch) -> Checked<()> {
-        if touch.address & STACK_BIT != 0 {
-            return self.touch_stack(touch);
+    /// The shared memory at an address; none where the memory is the thread's own, or constant, or cannot be accessed.
+    fn shared(&mut self, address: u64, len: u64) -> Checked<Option<Target>> {
+        if address & STACK_BIT != 0 {
+            return if self.stack.owns(address) { Ok(None) } else { self.look_at_other_stack(address) };
         }
-        let Found::Live(alloc) = self.heap.look(touch.address, self.globals) else { return Ok(()) };
-        if alloc.is_free_for(self.thread) {
-            return Ok(());
+        if self.heap.recent(address, self.globals).is_some() {
+            return Ok(None);
         }
-        if alloc.races.is_none() && !alloc.is_static() {
-            let site = Site::Place(alloc.place);
-            return Err(self.learn(site));
-        }
-        if alloc.locate(touch.address, touch.len).is_none() {
-            return Ok(());
-        }
-        let start = (touch.address - alloc.base) as u32;
-        let Some(index) = self.heap.own(touch.address, self.globals) else { return Ok(()) };
-        let record = self.record(touch);
-        let (alloc, tracking) = self.heap.tracked_mut(index);
-        let Some(tracking) = tracking else { return Ok(()) };
-        let races = alloc.races.get_or_insert_default();
-        let base = touch.address - u64::from(start);
-        let result = access_races(races, start, touch, record, &tracking.clock);
-        self.finish(result, base, touch)
-    }
-
-    fn touch_stack(&mut self, touch: Touch) -> Checked<()> {
-        let serial = touch.address >> FRAME_BITS;
-        let base = serial << FRAME_BITS;
-        let start = (touch.address - base) as u32;
-        let record = self.record(touch);
-        let own = self.stack.owns(touch.address);
-        let thread = stack_thread(touch.address);
-        let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
-        let stack = if own {
-            &mut *self.stack
-        } else {
-            match self.threads.get_mut(thread).and_then(Option::as_mut) {
-                Some(other) => &mut other.get_mut().stack,
-                None => return Ok(()),
-            }
+        let Some((object, alloc)) = self.heap.object(address, self.globals) else {
+            return self.look_at_other_heap(address);
         };
-        let Some(func) = stack.frame(touch.address).map(|frame| frame.func) else { return Ok(()) };
-        match stack.races_mut(touch.address) {
-            Some(races) => {
-                let result = access_races(races, start, touch, record, &tracking.clock);
-                self.finish(result, base, touch)
-            }
-            None if own => Ok(()),
-            None => Err(self.learn(Site::Frame(func))),
+        let is_static = alloc.kind == AllocKind::Static;
+        let tracked = is_static || alloc.sharing == Sharing::Tracked;
+        let partial = matches!(alloc.kind, AllocKind::Frame(_));
+        let Some(start) = alloc.offset(address, len) else { return Ok(None) };
+        let piece = Piece { object, start: start as u32, end: (start as u64 + len) as u32 };
+        let global = match self.heap.objects.key(object) {
+            Key::Static(global) => Some(global),
+            _ => None,
+        };
+        Ok(Some(Target { address, piece, tracked, global, partial }))
+    }
+
+    #[cold]
+    fn look_at_other_stack(&mut self, address: u64) -> Checked<Option<Target>> {
+        let Some(Some(other)) = self.heap.objects.others.get(stack_thread(address)) else { return Ok(None) };
+        match other.thread.stack.frame(address).map(|frame| frame.func) {
+            Some(func) => Err(self.learn(Site::Frame(func))),
+            None => Ok(None),
         }
     }
 
-    fn record(&self, touch: Touch) -> Record {
-        let event = self.heap.tracking.as_ref().map_or(0, |tracking| tracking.events);
-        let write = touch.access == Access::Write;
-        Record { thread: self.thread, event, place: self.place(), write, atomic: touch.atomic }
-    }
-
-    /// What an access to tracked memory led to.
-    fn finish(&mut self, result: Result<Touched, Record>, base: u64, touch: Touch) -> Checked<()> {
-        match result {
-            Err(record) => Err(race(touch, record)),
-            Ok(Touched::Done) => Ok(()),
-            Ok(Touched::Stale { start, len }) => {
-                self.heap.refresh = Some((base + u64::from(start), len));
-                Err(Fault::limit("the value of an atomic is in the graph"))
-            }
-            Ok(Touched::Overwrites(atomics)) => {
-                let place = self.place();
-                for (start, len) in atomics {
-                    let store = PlainStore { address: base + u64::from(start), len, place };
-                    self.heap.plain_stores.retain(|other| (other.address, other.len) != (store.address, store.len));
-                    self.heap.plain_stores.push(store);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Freeing memory counts as a write to all of it.
-    pub fn track_free(&mut self, address: u64, len: u64) -> Checked<()> {
-        self.track(address, len, Access::Write)?;
-        // Nobody needs the values of the atomics in it any more.
-        self.heap.plain_stores.retain(|store| store.address < address || store.address >= address + len);
-        Ok(())
+    fn look_at_other_heap(&mut self, address: u64) -> Checked<Option<Target>> {
+        let Some(alloc) = self.heap.foreign(address, self.globals) else { return Ok(None) };
+        let site = if alloc.quiet { Site::Quiet(alloc.place) } else { Site::Place(alloc.place) };
+        Err(self.learn(site))
     }
 
     #[cold]
@@ -198,87 +174,213 @@ impl Space<'_> {
         Fault::limit("memory is shared that was not tracked")
     }
 
-    /// Notes an atomic access that took place; `writes` where it wrote.
-    pub fn track_atomic(&mut self, address: u64, len: u64, writes: bool) -> Checked<()> {
-        if self.heap.tracking.is_none() {
+    fn touch(&mut self, target: Target, deed: Deed) -> Checked<()> {
+        // Whatever other threads will do comes later.
+        if self.heap.alone {
             return Ok(());
         }
-        let access = if writes { Access::Write } else { Access::Read };
-        self.touch(Touch { address, len, access, atomic: true })
+        let atoms: Vec<AtomId> = match self.heap.objects.has_atoms(target.piece.object) {
+            true => self.heap.objects.noted_atoms(target.piece, &self.heap.objects.noted).collect(),
+            false => Vec::new(),
+        };
+        if !atoms.is_empty() {
+            self.need_values(target, deed, &atoms)?;
+        }
+        if target.tracked && !self.quiet {
+            self.note_plain(target, deed)?;
+        } else if target.tracked {
+            self.log(Touch { piece: target.piece, deed: Deed::Quiet, place: PlaceId(0) });
+        }
+        if deed == Deed::Write {
+            atoms.iter().for_each(|atom| self.overwrite(target, *atom));
+        }
+        Ok(())
+    }
+
+    /// A plain access to atomics: those that it reads, or overwrites in part, must have their value.
+    fn need_values(&mut self, target: Target, deed: Deed, atoms: &[AtomId]) -> Checked<()> {
+        if let Some(global) = target.global
+            && !self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
+            && !self.quiet
+        {
+            return Err(self.learn(Site::Static(global)));
+        }
+        if deed == Deed::Free {
+            return Ok(());
+        }
+        self.heap.objects.log.unique = true;
+        for atom in atoms {
+            let piece = self.heap.objects.piece(*atom);
+            let whole = piece.start >= target.piece.start && piece.end <= target.piece.end;
+            let (address, len) = address_of(target, piece);
+            let fresh = self.heap.tracking.as_ref().is_some_and(|tracking| tracking.fresh.contains(&(address, len)));
+            if !fresh && !(deed == Deed::Write && whole) {
+                self.heap.refresh = Some((address, len));
+                return Err(Fault::limit("the value of an atomic is in the graph"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Other threads must learn what was written to an atomic.
+    fn overwrite(&mut self, target: Target, atom: AtomId) {
+        let (address, len) = address_of(target, self.heap.objects.piece(atom));
+        let store = PlainStore { address, len, place: self.place() };
+        self.heap.plain_stores.retain(|other| (other.address, other.len) != (address, len));
+        self.heap.plain_stores.push(store);
+        self.set_fresh(address, len);
+    }
+
+    fn note_plain(&mut self, target: Target, deed: Deed) -> Checked<()> {
+        let place = self.place();
+        let kind = Kind { write: deed != Deed::Read, atomic: false };
+        self.note_access(target.piece, kind, place, true)?;
+        if deed == Deed::Free {
+            self.heap.objects.races.clear(target.piece);
+        }
+        self.log(Touch { piece: target.piece, deed, place });
+        Ok(())
+    }
+
+    /// Looks for an access that this one races with; `kept` where later ones may race with it.
+    fn note_access(&mut self, piece: Piece, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
+        let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
+        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
+        if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
+            return Err(race(&record, other));
+        }
+        if kept {
+            self.heap.objects.races.note(record);
+        }
+        Ok(())
+    }
+
+    fn log(&mut self, touch: Touch) {
+        self.heap.objects.log.add(touch);
+    }
+
+    /// Freeing memory counts as a write to all of it.
+    pub fn track_free(&mut self, address: u64, len: u64) -> Checked<()> {
+        if !self.tracking || len == 0 {
+            return Ok(());
+        }
+        if let Some(target) = self.shared(address, len)? {
+            self.touch(target, Deed::Free)?;
+        }
+        // Nobody needs the values of the atomics in it any more.
+        self.heap.plain_stores.retain(|store| store.address < address || store.address >= address + len);
+        Ok(())
+    }
+
+    /// Notes an atomic access that took place; `writes` where it wrote. Says whether other threads can see it.
+    pub fn track_atomic(&mut self, address: u64, len: u64, writes: bool) -> Checked<bool> {
+        if self.heap.tracking.is_none() {
+            return Ok(false);
+        }
+        let Some(target) = self.shared(address, len)? else { return Ok(false) };
+        let watched = |global| {
+            self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
+        };
+        let kept = target.tracked && target.global.is_none_or(watched);
+        let place = self.place();
+        if target.tracked {
+            self.note_access(target.piece, Kind { write: writes, atomic: true }, place, kept)?;
+        }
+        let objects = &mut self.heap.objects;
+        objects.note_shape(target.piece.object);
+        let atom = objects.atom(target.piece);
+        set_noted(&mut objects.noted, atom, true);
+        self.log(Touch { piece: target.piece, deed: Deed::Atomic { atom, write: writes, kept }, place });
+        Ok(true)
+    }
+
+    /// Whether the value of an atomic is in the graph.
+    pub fn is_in_graph(&mut self, address: u64, len: u64) -> Checked<bool> {
+        if !self.tracking {
+            return Ok(false);
+        }
+        let Some(target) = self.shared(address, len)? else { return Ok(false) };
+        let objects = &mut self.heap.objects;
+        let noted = objects.noted_atoms(target.piece, &objects.noted).next().is_some();
+        objects.log.unique |= noted;
+        if target.tracked {
+            self.log(Touch { piece: target.piece, deed: Deed::Quiet, place: PlaceId(0) });
+        }
+        Ok(noted)
+    }
+
+    /// Checks that an atomic access may be made. Of most shared memory only the shape matters, not what is there.
+    pub fn check_atomic(&mut self, address: u64, len: u64, access: Access) -> Checked<()> {
+        self.check_align(address, len - 1, access)?;
+        if self.tracking
+            && let Some(target) = self.shared(address, len)?
+            && !target.partial
+        {
+            self.heap.objects.note_shape(target.piece.object);
+            return Ok(());
+        }
+        self.untracked_range(address, len)?;
+        if access == Access::Write && self.is_constant(address) {
+            return Err(explain::access(self, address, len, access));
+        }
+        Ok(())
     }
 
     /// The memory of an atomic now has its value.
-    pub fn set_fresh(&mut self, address: u64, len: u64) {
-        if address & STACK_BIT != 0 {
-            let start = (address & ((1 << FRAME_BITS) - 1)) as u32;
-            let thread = stack_thread(address);
-            let stack = if self.stack.owns(address) {
-                Some(&mut *self.stack)
-            } else {
-                self.threads.get_mut(thread).and_then(Option::as_mut).map(|other| &mut other.get_mut().stack)
-            };
-            if let Some(races) = stack.and_then(|stack| stack.races_mut(address)) {
-                races.note_atomic(start, len as u32, true);
-            }
-            return;
+    pub fn set_fresh(&mut self, address: u64, len: u32) {
+        if let Some(tracking) = &mut self.heap.tracking
+            && !tracking.fresh.contains(&(address, len))
+        {
+            tracking.fresh.push((address, len));
         }
-        let Some(index) = self.heap.own(address, self.globals) else { return };
-        let alloc = self.heap.owned_mut(index);
+    }
+
+    /// The memory of a frame that has returned goes.
+    #[cold]
+    pub fn drop_frame(&mut self, address: u64, place: PlaceId) {
+        self.forget_accesses(address);
+        self.heap.free(address, self.thread, place, self.globals);
+    }
+
+    /// Nothing that is done to a frame after its end can be done to it again.
+    fn forget_accesses(&mut self, address: u64) {
+        let Some((object, alloc)) = self.heap.object(address, self.globals) else { return };
+        let piece = Piece { object, start: 0, end: alloc.size as u32 };
+        self.heap.objects.races.clear(piece);
+        self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
+    }
+
+    /// A part of the frame that runs, which is a block of the heap, comes to life or dies.
+    #[cold]
+    pub fn set_storage(&mut self, offset: u16, size: u16, shadow: u8) {
+        let address = self.stack.slot_address(offset);
+        let Some((object, alloc)) = self.heap.object(address, self.globals) else { return };
         let start = (address - alloc.base) as u32;
-        if let Some(races) = &mut alloc.races {
-            races.note_atomic(start, len as u32, true);
-        }
+        let piece = Piece { object, start, end: start + u32::from(size) };
+        let Some(index) = self.heap.own(address, self.globals) else { return };
+        self.heap.owned_mut(index).slices_mut(start as usize, u64::from(size)).1.fill(shadow);
+        let objects = &mut self.heap.objects;
+        objects.races.clear(piece);
+        let atoms: Vec<AtomId> = objects.noted_atoms(piece, &objects.noted).collect();
+        atoms.into_iter().for_each(|atom| set_noted(&mut objects.noted, atom, false));
+        self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
     }
 }
 
-/// What an access to tracked memory leads to.
-enum Touched {
-    Done,
-    /// An atomic is read whose value memory does not have.
-    Stale {
-        start: u32,
-        len: u32,
-    },
-    /// Atomics are overwritten.
-    Overwrites(Vec<(u32, u32)>),
-}
-
-fn access_races(races: &mut Races, start: u32, touch: Touch, record: Record, clock: &[u32]) -> Result<Touched, Record> {
-    let end = start + touch.len as u32;
-    if touch.atomic {
-        races.access(start, end, record, clock)?;
-        // Where another thread writes, memory may not have the last value.
-        races.note_atomic(start, touch.len as u32, !record.write);
-        return Ok(Touched::Done);
-    }
-    let whole = |atomic: &super::races::AtomicRange| atomic.start >= start && atomic.start + atomic.len <= end;
-    let needs_value = |atomic: &&super::races::AtomicRange| !atomic.fresh && !(record.write && whole(atomic));
-    if let Some(atomic) = races.atomics(start, end).find(needs_value) {
-        return Ok(Touched::Stale { start: atomic.start, len: atomic.len });
-    }
-    races.access(start, end, record, clock)?;
-    if record.write {
-        let atomics: Vec<_> = races.atomics(start, end).map(|atomic| (atomic.start, atomic.len)).collect();
-        for (start, len) in &atomics {
-            races.note_atomic(*start, *len, true);
-        }
-        if !atomics.is_empty() {
-            return Ok(Touched::Overwrites(atomics));
-        }
-    }
-    Ok(Touched::Done)
+/// The address and the size of an atomic, from another piece of the same object.
+fn address_of(target: Target, atom: Piece) -> (u64, u32) {
+    let base = target.address - u64::from(target.piece.start);
+    (base + u64::from(atom.start), atom.end - atom.start)
 }
 
 #[cold]
-fn race(touch: Touch, other: Record) -> Box<Fault> {
-    let name = |write: bool, atomic: bool| match (write, atomic) {
+pub fn race(this: &Record, other: Record) -> Box<Fault> {
+    let name = |kind: Kind| match (kind.write, kind.atomic) {
         (true, true) => "atomic write",
         (true, false) => "write",
         (false, true) => "atomic read",
         (false, false) => "read",
     };
-    let this = name(touch.access == Access::Write, touch.atomic);
-    let that = name(other.write, other.atomic);
-    let (message, note) = race_texts(this, that, other.thread);
+    let (message, note) = race_texts(name(this.kind), name(other.kind), other.thread);
     Fault::new(ErrorKind::DataRace, message).note(note, Some(other.place), Some(other.thread))
 }

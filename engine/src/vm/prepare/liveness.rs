@@ -7,7 +7,7 @@ use super::operands::{Role, is_pure, visit};
 
 /// A set of registers below 256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Set([u64; 4]);
+pub struct Set([u64; 4]);
 
 impl Set {
     fn insert(&mut self, register: u16) {
@@ -18,7 +18,8 @@ impl Set {
         self.0[usize::from(register >> 6)] &= !(1 << (register & 63));
     }
 
-    fn contains(&self, register: u16) -> bool {
+    /// Whether a register is in it.
+    pub fn contains(&self, register: u16) -> bool {
         self.0[usize::from(register >> 6)] >> (register & 63) & 1 == 1
     }
 
@@ -54,19 +55,33 @@ impl Liveness {
         changed
     }
 
+    /// What is read by an operation, or later.
+    pub fn before(&self, pc: usize) -> Set {
+        self.before[pc]
+    }
+
     fn before_line(&self, program: &Program, body: &Body, pc: usize) -> Set {
-        let Some(op) = body.lines[pc].op else { return self.before[pc + 1] };
-        let mut live = if falls_through(&op) { self.before[pc + 1] } else { Set::default() };
-        remove_defs(program, op, &mut live);
-        // Where a call unwinds, it has not written its results.
-        body.successors(&op, &mut |to| live.add(&self.before[to as usize]));
-        add_uses(program, body, op, &mut live);
+        let mut live = self.during(program, body, pc);
+        if let Some(op) = body.lines[pc].op {
+            add_uses(program, body, op, &mut live);
+        }
         live
     }
 
     fn after(&self, body: &Body, pc: usize) -> Set {
         let Some(op) = body.lines[pc].op else { return self.before[pc + 1] };
         let mut live = if falls_through(&op) { self.before[pc + 1] } else { Set::default() };
+        body.successors(&op, &mut |to| live.add(&self.before[to as usize]));
+        live
+    }
+
+    /// What is read later, of what was there before an operation, while that is going on: its own operands were read, and
+    /// it may go on after it or unwind.
+    pub fn during(&self, program: &Program, body: &Body, pc: usize) -> Set {
+        let Some(op) = body.lines[pc].op else { return self.before[pc + 1] };
+        let mut live = if falls_through(&op) { self.before[pc + 1] } else { Set::default() };
+        remove_defs(program, op, &mut live);
+        // Where a call unwinds, it has not written its results.
         body.successors(&op, &mut |to| live.add(&self.before[to as usize]));
         live
     }

@@ -20,6 +20,8 @@ use crate::program::{FuncId, Program};
 
 use super::code::{Code, NEAR_REGISTERS};
 use body::Body;
+use liveness::Liveness;
+pub use liveness::Set;
 
 /// How much is done before a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +35,11 @@ pub enum Effort {
 /// Prepares a function for running.
 pub fn prepare(program: &Program, func: FuncId, effort: Effort) -> Code {
     if effort == Effort::Plain {
-        return translate::translate(program, func, &Body::new(program, func), &[]);
+        return translate::translate(program, func, &Body::new(program, func), &[], None);
     }
     let mut body = inline::inline(program, func);
     if body.registers >= NEAR_REGISTERS {
-        return translate::translate(program, func, &body, &[]);
+        return translate::translate(program, func, &body, &[], None);
     }
     for _ in 0..2 {
         propagate::propagate(program, &mut body);
@@ -48,5 +50,6 @@ pub fn prepare(program: &Program, func: FuncId, effort: Effort) -> Code {
     }
     liveness::fuse_comparisons(program, &mut body);
     let overflow_jumps = liveness::overflow_jumps(program, &body);
-    translate::translate(program, func, &body, &overflow_jumps)
+    let liveness = Liveness::new(program, &body);
+    translate::translate(program, func, &body, &overflow_jumps, Some(&liveness))
 }

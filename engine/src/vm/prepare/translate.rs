@@ -6,10 +6,17 @@ use crate::vm::memory::LIVE;
 use crate::vm::wide;
 
 use super::body::Body;
+use super::liveness::{Liveness, Set};
 use super::select;
 
-/// Translates a function.
-pub fn translate(program: &Program, func: FuncId, body: &Body, overflow_jumps: &[bool]) -> Code {
+/// Translates a function. Where it is known what is read later, the code says so for all places where it may stop.
+pub fn translate(
+    program: &Program,
+    func: FuncId,
+    body: &Body,
+    overflow_jumps: &[bool],
+    liveness: Option<&Liveness>,
+) -> Code {
     let mut translator = Translator::new(program.function(func), body);
     let mut skipped = None;
     for (pc, line) in body.lines.iter().enumerate() {
@@ -28,8 +35,34 @@ pub fn translate(program: &Program, func: FuncId, body: &Body, overflow_jumps: &
             continue;
         }
         translator.op(&op);
+        if let Some(liveness) = liveness
+            && may_stop(&op)
+        {
+            let live = match op {
+                // The function that catches is called later.
+                Op::CatchUnwind { .. } => liveness.before(pc),
+                _ => liveness.during(program, body, pc),
+            };
+            translator.live.push((translator.insts.len() as u32, live));
+        }
     }
     translator.finish(func)
+}
+
+/// Whether a thread may stop, or call another function, in an operation.
+fn may_stop(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Call { .. }
+            | Op::CallPtr { .. }
+            | Op::CatchUnwind { .. }
+            | Op::Builtin { .. }
+            | Op::AtomicLoad { .. }
+            | Op::AtomicStore { .. }
+            | Op::AtomicRmw { .. }
+            | Op::AtomicCas { .. }
+            | Op::Fence { .. }
+    )
 }
 
 struct Translator<'a> {
@@ -46,6 +79,7 @@ struct Translator<'a> {
     place: PlaceId,
     scope: u16,
     scratch: R,
+    live: Vec<(u32, Set)>,
     /// Scratch registers that are moved to far ones after the operation.
     moves: Vec<(R, u16)>,
 }
@@ -62,6 +96,7 @@ impl<'a> Translator<'a> {
             consts: Vec::new(),
             sites: Vec::new(),
             cas_sites: Vec::new(),
+            live: Vec::new(),
             place: function.place,
             scope: 0,
             scratch: SCRATCH,
@@ -578,6 +613,7 @@ impl<'a> Translator<'a> {
             consts: self.consts,
             sites: self.sites,
             cas_sites: self.cas_sites,
+            live: self.live.into(),
             switches,
             ranges: self.body.ranges.clone(),
             registers: u32::from(registers) + scratch,

@@ -1,10 +1,29 @@
 //! Concurrent programs with known numbers of executions, and with errors that only some executions have.
 //!
-//! `// COUNT: model executions …` in a test says how many executions it has; where the number comes from stands above.
-//! The line of an error ends with `// ERROR: kind`. A test with neither must pass.
+//! `// COUNT: model executions …` in a test says how many executions it has, `n+m` where `m` more are blocked; where the
+//! number comes from stands above. The line of an error ends with `// ERROR: kind`; where only some models have it,
+//! `// MODELS: model …` says which. Under others, and without, a test must pass.
 #![cfg(test)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "some unsafe blocks are wrong by design")]
 
-mod atomics;
+mod arcs;
+mod barriers;
+mod bytes;
+mod channels;
+mod choices;
+mod condvars;
+mod deadlocks;
+mod futexes;
+mod lifetimes;
+mod litmus;
 mod locks;
+mod once;
+mod operations;
+mod parking;
 mod races;
+mod rwlocks;
+mod structures;
+mod support;
+mod tables;
+mod thread_locals;
+mod threads;

@@ -1,0 +1,126 @@
+//! What the checker provides for the standard library's synchronization.
+//!
+//! Each of these functions is one visible action, except where it says otherwise. A *word* is an atomic of 32 bits. How
+//! the primitives are made of them, and what that means for the number of executions, stands in the checker's
+//! documentation (`docs/synchronization.md`).
+
+#![allow(improper_ctypes, reason = "nothing is linked: the checker knows these functions by name")]
+
+use crate::sync::atomic::Atomic;
+use crate::time::Duration;
+
+/// What a word is compared with a value for.
+pub(crate) mod test {
+    pub(crate) const IS: u32 = 0;
+    pub(crate) const IS_NOT: u32 = 1;
+    pub(crate) const BELOW: u32 = 2;
+    pub(crate) const AT_LEAST: u32 = 3;
+    /// None of the value's bits is set in the word.
+    pub(crate) const CLEAR: u32 = 4;
+}
+
+/// What is written to a word that has passed a test.
+pub(crate) mod then {
+    /// Nothing.
+    pub(crate) const READ: u32 = 0;
+    /// The operand.
+    pub(crate) const SET: u32 = 1;
+    /// The sum of the word and the operand.
+    pub(crate) const ADD: u32 = 2;
+    /// The operand, if the word is at least the limit; else nothing.
+    pub(crate) const REPLACE: u32 = 3;
+}
+
+/// What a thread waits for, to say so if it waits for ever.
+pub(crate) mod wait {
+    pub(crate) const MUTEX: u32 = 0;
+    pub(crate) const READ_LOCK: u32 = 1;
+    pub(crate) const WRITE_LOCK: u32 = 2;
+    pub(crate) const NOTIFICATION: u32 = 3;
+    pub(crate) const INITIALIZATION: u32 = 4;
+    pub(crate) const TOKEN: u32 = 5;
+    pub(crate) const BARRIER: u32 = 6;
+    pub(crate) const MESSAGE: u32 = 7;
+    pub(crate) const ROOM: u32 = 8;
+}
+
+/// The orderings of an attempt, where it succeeds and where it fails.
+pub(crate) mod order {
+    /// Acquire and relaxed.
+    pub(crate) const ACQUIRE: u32 = 0;
+    /// Sequentially consistent, both.
+    pub(crate) const SEQ_CST: u32 = 1;
+}
+
+unsafe extern "C" {
+    /// Waits until the word passes the test and then, in the same step, writes what `then` says: an acquire operation.
+    /// Gives the value that passed.
+    pub(crate) safe fn dpor_await(
+        word: &Atomic<u32>,
+        wait: u32,
+        test: u32,
+        value: u32,
+        then: u32,
+        operand: u32,
+        limit: u32,
+    ) -> u32;
+
+    /// Adds the operand to the word if that passes the test. Gives the value that was tested.
+    pub(crate) safe fn dpor_try_add(word: &Atomic<u32>, order: u32, test: u32, value: u32, operand: u32) -> u32;
+
+    /// Waits until the word passes the test; that must stay so until this thread changes the word. Gives the first value
+    /// after this thread's own latest that passes, and is ordered after the one who wrote it, with `acquire` also in the
+    /// sense of the memory model. There is one way for this to happen.
+    ///
+    /// `keepers` is null, or counts those without whom the word cannot change any more. If all of them
+    /// [have left](dpor_leave), this ends, too, is ordered after them, and gives the last value of the word.
+    pub(crate) safe fn dpor_reach(
+        word: &Atomic<u32>,
+        wait: u32,
+        test: u32,
+        value: u32,
+        acquire: bool,
+        keepers: *const u32,
+    ) -> u32;
+
+    /// Clears one of the bits that are set in the word, whichever, and gives it; 0 if none is set. A relaxed operation.
+    pub(crate) safe fn dpor_pick(word: &Atomic<u32>) -> u32;
+
+    /// Releases what this thread did to whoever waits until all keepers have left. In which order they leave makes no
+    /// difference. The caller counts `keepers` down right afterwards.
+    pub(crate) safe fn dpor_leave(keepers: *const u32);
+
+    /// Not an action: the bit that stands for this thread in a word.
+    pub(crate) safe fn dpor_thread_bit() -> u32;
+
+    /// Whether the thread wakes up without a reason now. Where that is to be explored, each thread does so once at most,
+    /// and this is an action; else it is none, and never true.
+    pub(crate) safe fn dpor_spurious() -> bool;
+
+    /// Not an action: whether some thread asks, without waiting, if a channel is disconnected.
+    pub(crate) safe fn dpor_polled() -> bool;
+
+    /// Not an action: says that a thread is about to ask that.
+    pub(crate) safe fn dpor_poll();
+
+    /// Not an action, and nothing while all executions are explored. On one fixed schedule: waits until the word passes
+    /// the test, or so many nanoseconds are over.
+    pub(crate) safe fn dpor_until(word: &Atomic<u32>, test: u32, value: u32, nanoseconds: u64);
+
+    /// Not an action: for this thread, so many nanoseconds are over.
+    pub(crate) safe fn dpor_elapse(nanoseconds: u64);
+
+    /// The thread that owns the word is about to end: the word becomes 1, if some thread asks for it.
+    pub(crate) safe fn dpor_finish(word: &Atomic<u32>);
+
+    /// Whether the thread that owns the word has ended.
+    pub(crate) safe fn dpor_finished(word: &Atomic<u32>) -> bool;
+
+    /// Ends the check: this is not modelled.
+    pub(crate) safe fn dpor_unsupported(reason: *const u8, len: usize) -> !;
+}
+
+/// A duration as the checker counts it; as long as can be where it is longer.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,64 @@
+//! A condition variable: a word with one bit for each thread that waits.
+
+use crate::sync::atomic::Atomic;
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::sys::sync::Mutex;
+use crate::sys::sync::checker::{
+    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, dpor_until, nanoseconds, test, wait,
+};
+use crate::time::Duration;
+
+pub struct Condvar {
+    waiting: Atomic<u32>,
+}
+
+impl Condvar {
+    #[inline]
+    pub const fn new() -> Self {
+        Condvar { waiting: Atomic::<u32>::new(0) }
+    }
+
+    pub fn notify_one(&self) {
+        dpor_pick(&self.waiting);
+    }
+
+    pub fn notify_all(&self) {
+        self.waiting.swap(0, Relaxed);
+    }
+
+    pub unsafe fn wait(&self, mutex: &Mutex) {
+        let bit = unsafe { self.begin(mutex) };
+        if dpor_spurious() {
+            self.end(bit);
+        } else {
+            dpor_reach(&self.waiting, wait::NOTIFICATION, test::CLEAR, bit, false, core::ptr::null());
+        }
+        mutex.lock();
+    }
+
+    /// Whether it was notified: false if the time is over.
+    pub unsafe fn wait_timeout(&self, mutex: &Mutex, timeout: Duration) -> bool {
+        let bit = unsafe { self.begin(mutex) };
+        let timeout = nanoseconds(timeout);
+        dpor_until(&self.waiting, test::CLEAR, bit, timeout);
+        let woken = self.end(bit) || dpor_spurious();
+        if !woken {
+            dpor_elapse(timeout);
+        }
+        mutex.lock();
+        woken
+    }
+
+    /// The thread waits from now on.
+    unsafe fn begin(&self, mutex: &Mutex) -> u32 {
+        let bit = dpor_thread_bit();
+        self.waiting.fetch_or(bit, Relaxed);
+        unsafe { mutex.unlock() };
+        bit
+    }
+
+    /// The thread waits no longer; whether it was notified before.
+    fn end(&self, bit: u32) -> bool {
+        self.waiting.fetch_and(!bit, Relaxed) & bit == 0
+    }
+}

@@ -1,0 +1,59 @@
+//! A lock for readers and writers: a word that counts the readers, or says that a writer has it.
+
+use crate::sync::atomic::Atomic;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sys::sync::checker::{dpor_await, dpor_try_add, order, test, then, wait};
+
+const FREE: u32 = 0;
+/// More readers than this there cannot be.
+const MAX_READERS: u32 = WRITER - 1;
+const WRITER: u32 = (1 << 30) - 1;
+
+pub struct RwLock {
+    word: Atomic<u32>,
+    /// The type is as large as elsewhere.
+    _unused: u32,
+}
+
+impl RwLock {
+    #[inline]
+    pub const fn new() -> Self {
+        RwLock { word: Atomic::<u32>::new(FREE), _unused: 0 }
+    }
+
+    #[inline]
+    pub fn read(&self) {
+        dpor_await(&self.word, wait::READ_LOCK, test::BELOW, MAX_READERS, then::ADD, 1, 0);
+    }
+
+    #[inline]
+    pub fn try_read(&self) -> bool {
+        dpor_try_add(&self.word, order::ACQUIRE, test::BELOW, MAX_READERS, 1) < MAX_READERS
+    }
+
+    #[inline]
+    pub unsafe fn read_unlock(&self) {
+        self.word.fetch_sub(1, Release);
+    }
+
+    #[inline]
+    pub fn write(&self) {
+        dpor_await(&self.word, wait::WRITE_LOCK, test::IS, FREE, then::SET, WRITER, 0);
+    }
+
+    #[inline]
+    pub fn try_write(&self) -> bool {
+        self.word.compare_exchange(FREE, WRITER, Acquire, Relaxed).is_ok()
+    }
+
+    #[inline]
+    pub unsafe fn write_unlock(&self) {
+        self.word.store(FREE, Release);
+    }
+
+    /// The writer becomes a reader, with nobody in between.
+    #[inline]
+    pub unsafe fn downgrade(&self) {
+        self.word.store(1, Release);
+    }
+}

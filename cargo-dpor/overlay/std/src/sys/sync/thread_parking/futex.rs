@@ -1,0 +1,42 @@
+//! Parking: a word that is 1 if the thread has a token to go on.
+
+use crate::pin::Pin;
+use crate::sync::atomic::Atomic;
+use crate::sync::atomic::Ordering::{Acquire, Release};
+use crate::sys::sync::checker::{
+    dpor_await, dpor_elapse, dpor_spurious, dpor_until, nanoseconds, test, then, wait,
+};
+use crate::time::Duration;
+
+const NONE: u32 = 0;
+const TOKEN: u32 = 1;
+
+pub struct Parker {
+    word: Atomic<u32>,
+}
+
+impl Parker {
+    pub unsafe fn new_in_place(parker: *mut Parker) {
+        unsafe { parker.write(Parker { word: Atomic::<u32>::new(NONE) }) };
+    }
+
+    pub unsafe fn park(self: Pin<&Self>) {
+        if dpor_spurious() {
+            return;
+        }
+        dpor_await(&self.word, wait::TOKEN, test::IS, TOKEN, then::SET, NONE, 0);
+    }
+
+    pub unsafe fn park_timeout(self: Pin<&Self>, timeout: Duration) {
+        let timeout = nanoseconds(timeout);
+        dpor_until(&self.word, test::IS, TOKEN, timeout);
+        if self.word.swap(NONE, Acquire) == NONE {
+            dpor_elapse(timeout);
+        }
+    }
+
+    #[inline]
+    pub fn unpark(self: Pin<&Self>) {
+        self.word.swap(TOKEN, Release);
+    }
+}

@@ -1,0 +1,170 @@
+//! The standard library as we build it: some of its files are ours.
+//!
+//! Its synchronization is written anew on top of what the checker provides (`docs/synchronization.md`). The files that do
+//! so are in `overlay/`, below the same paths as in the library; a few places elsewhere that must know of them are edited,
+//! without moving any line.
+
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+/// A file of ours, by its path in the library.
+struct Replacement {
+    path: &'static str,
+    text: &'static str,
+}
+
+/// Declares the files of `overlay/`.
+macro_rules! replacements {
+    ($($path:literal),* $(,)?) => {
+        [$(Replacement { path: $path, text: include_str!(concat!("../overlay/", $path)) }),*]
+    };
+}
+
+const REPLACEMENTS: [Replacement; 13] = replacements![
+    "std/src/sys/sync/checker.rs",
+    "std/src/sys/sync/condvar/futex.rs",
+    "std/src/sys/sync/mutex/futex.rs",
+    "std/src/sys/sync/once/futex.rs",
+    "std/src/sys/sync/rwlock/futex.rs",
+    "std/src/sys/sync/thread_parking/futex.rs",
+    "std/src/sync/barrier.rs",
+    "std/src/sync/mpmc/array.rs",
+    "std/src/sync/mpmc/channel.rs",
+    "std/src/sync/mpmc/counter.rs",
+    "std/src/sync/mpmc/list.rs",
+    "std/src/sync/mpmc/queue.rs",
+    "std/src/sync/mpmc/zero.rs",
+];
+
+/// A change of a file of the library: text that stands there so many times becomes another.
+#[derive(Hash)]
+struct Edit {
+    path: &'static str,
+    from: &'static str,
+    to: &'static str,
+    times: usize,
+}
+
+const EDITS: [Edit; 9] = [
+    Edit {
+        path: "std/src/sys/sync/mod.rs",
+        from: "mod condvar;\n",
+        to: "pub(crate) mod checker; mod condvar;\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/sync/mpmc/mod.rs",
+        from: "mod context;\nmod counter;\nmod error;\nmod list;\nmod select;\nmod utils;\nmod waker;\n",
+        to: "mod channel;\nmod counter;\nmod error;\nmod list;\nmod queue;\n\n\n",
+        times: 1,
+    },
+    // What is initialized once is looked at once: by the call that would initialize it.
+    Edit {
+        path: "std/src/sync/once.rs",
+        from: "        if self.inner.is_completed() {\n            return;\n        }\n",
+        to: "\n\n\n",
+        times: 2,
+    },
+    Edit {
+        path: "std/src/sync/once.rs",
+        from: "        if !self.inner.is_completed() {\n",
+        to: "        {\n",
+        times: 2,
+    },
+    Edit {
+        path: "std/src/sync/once_lock.rs",
+        from: "        if let Some(value) = self.get() {\n            return Ok(value);\n        }\n        self.init",
+        to: "\n\n\n        self.init",
+        times: 1,
+    },
+    // Whether a thread is finished is a word of its own, instead of a reference count.
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "    result: UnsafeCell<Option<Result<T>>>,\n",
+        to: "    result: UnsafeCell<Option<Result<T>>>, finished: Atomic<u32>,\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "result: UnsafeCell::new(None), _marker",
+        to: "result: UnsafeCell::new(None), finished: Atomic::<u32>::new(0), _marker",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "        drop(their_packet);\n",
+        to: "        crate::sys::sync::checker::dpor_finish(&their_packet.finished); drop(their_packet);\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "Arc::strong_count(&self.packet) == 1",
+        to: "crate::sys::sync::checker::dpor_finished(&self.packet.finished)",
+        times: 1,
+    },
+];
+
+/// Adds everything that distinguishes our library from the released one.
+pub fn hash(hasher: &mut impl Hasher) {
+    for replacement in &REPLACEMENTS {
+        replacement.path.hash(hasher);
+        replacement.text.hash(hasher);
+    }
+    EDITS.hash(hasher);
+}
+
+/// Copies the sources of the library, with ours in place.
+pub fn copy_library(from: &Path, to: &Path) -> Result<()> {
+    copy_directory(from, to)?;
+    for Replacement { path, text } in &REPLACEMENTS {
+        write(&to.join(path), text)?;
+    }
+    EDITS.iter().try_for_each(|edit| edit.apply(to))
+}
+
+impl Edit {
+    fn apply(&self, library: &Path) -> Result<()> {
+        let path = library.join(self.path);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let found = text.matches(self.from).count();
+        ensure!(found == self.times, "{} is not as expected: it has {found} times `{}`", path.display(), self.from);
+        write(&path, &text.replace(self.from, self.to))
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn copy_directory(from: &Path, to: &Path) -> Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    fs::create_dir_all(to).with_context(failed)?;
+    for entry in fs::read_dir(from).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_directory(&source, &target)?;
+        } else {
+            // Not with its permissions: installed sources may be read-only.
+            let contents = fs::read(&source).with_context(failed)?;
+            fs::write(&target, contents).with_context(failed)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_move_no_line() {
+        for edit in &EDITS {
+            let lines = |text: &str| text.matches('\n').count();
+            assert_eq!(lines(edit.from), lines(edit.to), "{}: {}", edit.path, edit.from);
+        }
+    }
+}

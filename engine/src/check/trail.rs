@@ -1,0 +1,96 @@
+//! Finding loops that wait: where a thread has been since it last had an effect.
+//!
+//! If it comes back to where it was in the same state, what it did in between had no effect, and it will do the same for
+//! ever as long as it reads the same.
+
+use crate::graph::Action;
+use crate::vm::Mark;
+
+/// How far back loops are looked for.
+const LEN: usize = 64;
+
+/// Where a thread has been since it last had an effect.
+#[derive(Debug, Default)]
+pub struct Trail {
+    visits: Vec<Visit>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    mark: Mark,
+    /// How many events the thread has had since.
+    events: u32,
+}
+
+/// What the trail says of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visited {
+    /// The thread was not there before.
+    New,
+    /// It was, in another state.
+    Differently,
+    /// It was, in the same state, and has had so many events since.
+    Alike { events: u32 },
+}
+
+impl Clone for Trail {
+    fn clone(&self) -> Trail {
+        Trail { visits: self.visits.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Trail) {
+        self.visits.clone_from(&source.visits);
+    }
+}
+
+impl Trail {
+    /// The thread had an effect.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.visits.clear();
+    }
+
+    /// The thread had an event.
+    #[inline]
+    pub fn go_on(&mut self) {
+        self.visits.iter_mut().for_each(|visit| visit.events += 1);
+    }
+
+    /// The thread is about to act.
+    pub fn visit(&mut self, mark: Mark) -> Visited {
+        let mut visited = Visited::New;
+        for visit in self.visits.iter().filter(|visit| visit.mark.site == mark.site) {
+            if visit.mark == mark {
+                return Visited::Alike { events: visit.events };
+            }
+            visited = Visited::Differently;
+        }
+        if self.visits.len() == LEN {
+            self.visits.remove(0);
+        }
+        self.visits.push(Visit { mark, events: 0 });
+        visited
+    }
+
+    /// The places, the latest last.
+    pub fn sites(&self) -> impl Iterator<Item = u64> + '_ {
+        self.visits.iter().map(|visit| visit.mark.site)
+    }
+}
+
+/// Whether an action may be part of an iteration that has no effect.
+pub fn may_wait(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } | Action::Fence { .. }
+    )
+}
+
+/// Whether an action that was answered has changed anything for others, or was a choice.
+pub fn has_effect(action: &Action, value: u64, wrote: bool) -> bool {
+    match action {
+        Action::Load { .. } | Action::Fence { .. } => false,
+        Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } => wrote && action.update(value, 0) != Some(value),
+        _ => true,
+    }
+}

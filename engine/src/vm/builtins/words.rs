@@ -1,0 +1,167 @@
+//! What the standard library's synchronization is made of: waiting for words to pass tests.
+//!
+//! In the standard library's own bookkeeping nothing visible happens while a lock is held, so that it is always free.
+
+use crate::graph::{Test, Then};
+use crate::program::{AtomicWidth, Builtin, Ordering};
+use crate::vm::action::{Action, Answer, Wait};
+use crate::vm::atomics;
+use crate::vm::code::{Site, physical};
+use crate::vm::context::{Context, Flow};
+use crate::vm::failure::Fault;
+use crate::vm::memory;
+use crate::vm::thread::Reply;
+
+use super::{Checked, register};
+
+/// How many threads a word has bits for.
+const BITS: u16 = 32;
+
+pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    match builtin {
+        Builtin::Await => {
+            let [address, wait, test, value, then, operand, limit] = context.args(site);
+            let (wait, test, then) = (wait_of(wait)?, test_of(test, value)?, then_of(then, operand, limit)?);
+            act(context, site, Action::Await { address, wait, test, then })
+        }
+        Builtin::TryAdd => {
+            let [address, order, test, value, operand] = context.args(site);
+            let (ordering, failure) = match order {
+                0 => (Ordering::Acquire, Ordering::Relaxed),
+                _ => (Ordering::SeqCst, Ordering::SeqCst),
+            };
+            let (test, then) = (test_of(test, value)?, Then::Add(operand));
+            act(context, site, Action::Try { address, ordering, failure, test, then })
+        }
+        Builtin::Reach => {
+            let [address, wait, test, value, acquire, keepers] = context.args(site);
+            let (wait, test, acquire) = (wait_of(wait)?, test_of(test, value)?, acquire != 0);
+            act(context, site, Action::Reach { address, wait, acquire, test, keepers })
+        }
+        Builtin::Pick => {
+            let [address] = context.args(site);
+            act(context, site, Action::Pick { address })
+        }
+        Builtin::Leave => {
+            let [keepers] = context.args(site);
+            Ok(context.stop(Action::Leave { keepers }, Reply::None))
+        }
+        Builtin::Until => {
+            let [address, test, value, nanoseconds] = context.args(site);
+            let test = test_of(test, value)?;
+            Ok(context.stop(Action::Until { address, test, nanoseconds }, Reply::None))
+        }
+        Builtin::Finish | Builtin::Finished => finish(context, builtin, site),
+        Builtin::Unsupported => {
+            let [reason, len] = context.args(site);
+            let reason = context.space().read_vec(reason, len)?;
+            Err(Fault::unsupported(String::from_utf8_lossy(&reason)))
+        }
+        _ => ask(context, builtin, site),
+    }
+}
+
+/// Functions that are no actions.
+fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    let value = match builtin {
+        Builtin::ThreadBit if context.thread.id.0 < BITS => 1 << context.thread.id.0,
+        Builtin::ThreadBit => {
+            return Err(Fault::unsupported("a condition variable that thread 32 or a later one waits on"));
+        }
+        Builtin::Spurious if context.options.spurious && !context.thread.woken => {
+            return Ok(context.stop(Action::Choose { n: 2 }, Reply::Wake(physical(site.dst) as u16)));
+        }
+        Builtin::Spurious => 0,
+        Builtin::Polled => u64::from(knows(context, memory::Site::Disconnection)),
+        Builtin::Elapse => {
+            let [nanoseconds] = context.args(site);
+            context.thread.clock = context.thread.clock.saturating_add(nanoseconds);
+            0
+        }
+        _ => {
+            learn(context, memory::Site::Disconnection)?;
+            0
+        }
+    };
+    context.give(site, value)
+}
+
+/// The word of a thread that ends, which is an atomic if some thread asks for it.
+fn finish(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+    let [address] = context.args(site);
+    let width = AtomicWidth::W32;
+    if builtin == Builtin::Finished {
+        learn(context, memory::Site::Finish)?;
+        return Ok(context.stop(Action::Load { address, width, ordering: Ordering::Acquire }, register(site)));
+    }
+    if !knows(context, memory::Site::Finish) {
+        return context.give(site, 0);
+    }
+    let action = Action::Store { address, width, ordering: Ordering::Release, value: 1 };
+    Ok(context.stop(action, Reply::None))
+}
+
+/// Whether exploring knows of this, so that it is modelled. On a fixed schedule everything is.
+fn knows(context: &Context, site: memory::Site) -> bool {
+    context.heap.tracking.as_ref().is_none_or(|tracking| tracking.tracked.contains(site))
+}
+
+/// Exploring must know of this.
+fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
+    if knows(context, site) {
+        return Ok(());
+    }
+    context.heap.learned = Some(site);
+    Err(Fault::limit("exploring has to know of this from the start"))
+}
+
+/// Stops at an action on a word, or does it at once in the standard library's bookkeeping.
+fn act(context: &mut Context, site: &Site, action: Action) -> Checked<Flow> {
+    if !context.frame().quiet {
+        return Ok(context.stop(action, register(site)));
+    }
+    let value = match atomics::perform(&mut context.space(), action)? {
+        Answer::Value(value) => value as u64,
+        _ => 0,
+    };
+    match action {
+        Action::Await { address, test, then: Then::Set(new), .. } if !test.passes(value) => {
+            context.space().write(address, &(new as u32).to_le_bytes())?;
+        }
+        Action::Await { test, .. } | Action::Reach { test, .. } if !test.passes(value) => {
+            return Err(Fault::unsupported("waiting for another thread inside the standard library"));
+        }
+        _ => {}
+    }
+    context.give(site, value)
+}
+
+fn test_of(number: u64, value: u64) -> Checked<Test> {
+    Ok(match number {
+        0 => Test::Is(value),
+        1 => Test::IsNot(value),
+        2 => Test::Below(value),
+        3 => Test::AtLeast(value),
+        4 => Test::Clear(value),
+        _ => return Err(unknown()),
+    })
+}
+
+fn then_of(number: u64, operand: u64, limit: u64) -> Checked<Then> {
+    Ok(match number {
+        0 => Then::Read,
+        1 => Then::Set(operand),
+        2 => Then::Add(operand),
+        3 => Then::Replace { test: Test::AtLeast(limit), new: operand },
+        _ => return Err(unknown()),
+    })
+}
+
+fn wait_of(number: u64) -> Checked<Wait> {
+    Wait::from_number(number).ok_or_else(unknown)
+}
+
+#[cold]
+fn unknown() -> Box<Fault> {
+    Fault::unsupported("synchronization of another version of the standard library")
+}

@@ -1,0 +1,241 @@
+//! What threads did before: from a state, with an answer, as long as what they looked at was the same.
+//!
+//! A thread is deterministic: what it does until it stops again depends on its own state, on what it is answered, and on
+//! the shared objects that it looks at. All that is kept, beside what it did, and is not run again.
+
+use std::collections::HashMap;
+
+use crate::program::PlaceId;
+use crate::vm::action::{Answer, Woken};
+use crate::vm::hash::FastHash;
+use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
+
+use super::row::{Moment, Row};
+use super::threads::ThreadState;
+
+/// An answer, as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AnswerKey {
+    value: u64,
+    kind: u8,
+}
+
+impl AnswerKey {
+    /// Answers with more than 64 bits have none.
+    pub fn of(answer: Option<Answer>) -> Option<AnswerKey> {
+        let (value, kind) = match answer {
+            None => (0, 0),
+            Some(Answer::Done) => (0, 1),
+            Some(Answer::Value(value)) => (value, 2),
+            Some(Answer::Cas { old, success: false }) => (old, 3),
+            Some(Answer::Cas { old, success: true }) => (old, 4),
+            Some(Answer::Woken(Woken::Wake)) => (0, 5),
+            Some(Answer::Woken(Woken::Changed)) => (0, 6),
+            Some(Answer::Woken(Woken::Timeout)) => (0, 7),
+        };
+        Some(AnswerKey { value: u64::try_from(value).ok()?, kind })
+    }
+}
+
+/// A step: an index into [`Steps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepId(u32);
+
+/// What a thread did.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// The state of the thread afterwards.
+    pub to: ThreadState,
+    /// The state of the thread that it spawned.
+    pub spawned: ThreadState,
+    /// How many blocks more there are afterwards that the program must free.
+    pub live: i32,
+    /// How many steps of the machine it took.
+    pub cost: u32,
+    /// Whether it changed what threads share.
+    pub changes: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    done: Done,
+    /// Where its lists begin on the tape, and where each ends.
+    start: u32,
+    reads: u32,
+    shapes: u32,
+    writes: u32,
+    touches: u32,
+    /// Another one with the same beginning, or [`NONE`].
+    next: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// How many steps with the same beginning are kept.
+const MAX_VARIANTS: usize = 64;
+const TOUCH_WORDS: usize = 6;
+
+/// Everything that threads did.
+#[derive(Debug, Default)]
+pub struct Steps {
+    first: HashMap<(ThreadState, AnswerKey), u32, FastHash>,
+    steps: Vec<Step>,
+    tape: Vec<u32>,
+}
+
+impl Steps {
+    /// The step that a thread makes from a state, if it was made before.
+    #[inline]
+    pub fn find(
+        &mut self,
+        key: (ThreadState, AnswerKey),
+        row: &Row,
+        moment: Moment,
+        objects: &Objects,
+    ) -> Option<(StepId, Done)> {
+        let first = *self.first.get(&key)?;
+        let (mut at, mut before) = (first, NONE);
+        while at != NONE {
+            let step = self.steps[at as usize];
+            if self.matches(&step, row, objects) {
+                if before != NONE {
+                    self.move_to_front(key, at, before, first);
+                }
+                let admitted = self.touches(&step).all(|touch| row.admits(&touch, moment, objects));
+                return admitted.then_some((StepId(at), step.done));
+            }
+            (before, at) = (at, step.next);
+        }
+        None
+    }
+
+    #[cold]
+    fn move_to_front(&mut self, key: (ThreadState, AnswerKey), at: u32, before: u32, first: u32) {
+        self.steps[before as usize].next = self.steps[at as usize].next;
+        self.steps[at as usize].next = first;
+        self.first.insert(key, at);
+    }
+
+    #[inline]
+    fn matches(&self, step: &Step, row: &Row, objects: &Objects) -> bool {
+        let version = |object: u32| row.versions.get(object as usize).copied().unwrap_or_default();
+        let reads = self.pairs(step.start, step.reads);
+        let shapes = self.pairs(step.reads, step.shapes);
+        reads.iter().all(|[object, expected]| version(*object).0 == *expected)
+            && shapes.iter().all(|[object, expected]| objects.values.shape(version(*object)) == Shape(*expected))
+    }
+
+    #[inline]
+    fn pairs(&self, start: u32, end: u32) -> &[[u32; 2]] {
+        self.tape[start as usize..end as usize].as_chunks().0
+    }
+
+    fn touches(&self, step: &Step) -> impl Iterator<Item = Touch> {
+        let (words, _) = self.tape[step.writes as usize..step.touches as usize].as_chunks::<TOUCH_WORDS>();
+        words.iter().map(unpack)
+    }
+
+    /// Makes a step that was found.
+    #[inline]
+    pub fn make(&self, id: StepId, row: &mut Row, moment: Moment, objects: &Objects) {
+        let step = self.steps[id.0 as usize];
+        for [object, version] in self.pairs(step.shapes, step.writes) {
+            let object = *object as usize;
+            if row.versions.len() <= object {
+                row.versions.resize(object + 1, Version::NONE);
+            }
+            row.versions[object] = Version(*version);
+        }
+        self.touches(&step).for_each(|touch| row.note(&touch, moment, objects));
+    }
+
+    /// Keeps a step that a thread has just made, which led to a state.
+    pub fn insert(&mut self, key: (ThreadState, AnswerKey), log: &Log, row: &Row, done: Done) {
+        let start = self.tape.len() as u32;
+        self.tape.extend(log.reads.iter().flat_map(|(object, version)| [object.0, version.0]));
+        let reads = self.tape.len() as u32;
+        self.tape.extend(log.shapes.iter().flat_map(|(object, shape)| [object.0, shape.0]));
+        let shapes = self.tape.len() as u32;
+        self.tape.extend(log.changed.iter().flat_map(|object| [object.0, row.versions[object.index()].0]));
+        let writes = self.tape.len() as u32;
+        self.tape.extend(log.touches.iter().flat_map(pack));
+        let touches = self.tape.len() as u32;
+        let number = self.steps.len() as u32;
+        let next = self.first.insert(key, number).unwrap_or(NONE);
+        self.steps.push(Step { done, start, reads, shapes, writes, touches, next });
+        self.forget_variants(number);
+    }
+
+    /// Forgets the step with the same beginning that was not made for longest, if there are too many.
+    fn forget_variants(&mut self, mut at: u32) {
+        for _ in 1..MAX_VARIANTS {
+            at = self.steps[at as usize].next;
+            if at == NONE {
+                return;
+            }
+        }
+        self.steps[at as usize].next = NONE;
+    }
+
+    /// Roughly how many bytes they take.
+    pub fn bytes(&self) -> usize {
+        self.steps.len() * (size_of::<Step>() + 32) + size_of_val(&self.tape[..])
+    }
+}
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const FREE: u32 = 2;
+const QUIET: u32 = 3;
+const RENEW: u32 = 4;
+const ATOMIC: u32 = 8;
+
+fn pack(touch: &Touch) -> [u32; TOUCH_WORDS] {
+    let (deed, atom) = match touch.deed {
+        Deed::Read => (READ, 0),
+        Deed::Write => (WRITE, 0),
+        Deed::Free => (FREE, 0),
+        Deed::Quiet => (QUIET, 0),
+        Deed::Renew => (RENEW, 0),
+        Deed::Atomic { atom, write, kept } => (ATOMIC | u32::from(write) | u32::from(kept) << 1, atom.0),
+    };
+    let Piece { object, start, end } = touch.piece;
+    [object.0, start, end, deed, atom, touch.place.0]
+}
+
+#[inline]
+fn unpack(&[object, start, end, deed, atom, place]: &[u32; TOUCH_WORDS]) -> Touch {
+    let deed = match deed {
+        READ => Deed::Read,
+        WRITE => Deed::Write,
+        FREE => Deed::Free,
+        QUIET => Deed::Quiet,
+        RENEW => Deed::Renew,
+        _ => Deed::Atomic { atom: AtomId(atom), write: deed & 1 != 0, kept: deed & 2 != 0 },
+    };
+    Touch { piece: Piece { object: ObjectId(object), start, end }, deed, place: PlaceId(place) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touches_are_packed_and_unpacked() {
+        let piece = Piece { object: ObjectId(7), start: 8, end: 16 };
+        let atomic = |write, kept| Deed::Atomic { atom: AtomId(5), write, kept };
+        for deed in [
+            Deed::Read,
+            Deed::Write,
+            Deed::Free,
+            Deed::Quiet,
+            Deed::Renew,
+            atomic(false, false),
+            atomic(false, true),
+            atomic(true, false),
+            atomic(true, true),
+        ] {
+            let touch = Touch { piece, deed, place: PlaceId(3) };
+            assert_eq!(unpack(&pack(&touch)), touch);
+        }
+    }
+}

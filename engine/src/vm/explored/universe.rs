@@ -1,0 +1,455 @@
+//! All that one worker knows of a program: the states it is in, and everything that threads ever did.
+
+use std::sync::Arc;
+
+use crate::vm::action::{Action, Answer, Stop};
+use crate::vm::dead::forget_dead;
+use crate::vm::failure::{Failure, Fault};
+use crate::vm::leak;
+use crate::vm::memory::{Tracking, Values, Version};
+use crate::vm::thread::{Thread, ThreadId};
+use crate::vm::{Vm, atomics, plain};
+
+use super::row::{Moment, Row};
+use super::steps::{AnswerKey, Done, Steps};
+use super::threads::{ThreadState, Threads};
+use super::view::View;
+use super::{Basis, Translated};
+
+/// The number of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowId(pub u32);
+
+/// When what was kept takes more bytes than this, it is forgotten.
+const MAX_BYTES: usize = 192 << 20;
+/// How many states that are known to leak nothing are kept.
+const CLEAN_KEPT: usize = 64;
+
+/// A state that leaks nothing.
+#[derive(Debug)]
+struct Clean {
+    threads: Vec<ThreadState>,
+    versions: Vec<Version>,
+    atomics: Vec<(u64, u64)>,
+}
+
+/// All that one worker knows of a program.
+#[derive(Debug)]
+pub struct Universe<A> {
+    /// Runs threads: whatever is not known yet.
+    pub vm: Vm,
+    pub threads: Threads<A>,
+    pub steps: Steps,
+    pub rows: Vec<Row>,
+    vacant: Vec<RowId>,
+    /// Threads that ran, with the states they are in: their buffers are used again.
+    resident: Vec<(ThreadState, Option<Box<Thread>>)>,
+    clean: Vec<Clean>,
+    max_bytes: usize,
+    /// Whether the last step has changed what threads share.
+    pub changed: bool,
+}
+
+impl<A: Copy> Universe<A> {
+    pub fn new(basis: &Basis<A>) -> Universe<A> {
+        let mut vm = Vm::empty(&basis.image, &basis.options);
+        let tracked = Arc::clone(&basis.tracked);
+        vm.heap.tracking = Some(Box::new(Tracking { tracked, clock: Vec::new(), events: 0, fresh: Vec::new() }));
+        Universe {
+            vm,
+            threads: Threads::default(),
+            steps: Steps::default(),
+            rows: Vec::new(),
+            vacant: Vec::new(),
+            resident: Vec::new(),
+            clean: Vec::new(),
+            max_bytes: MAX_BYTES,
+            changed: false,
+        }
+    }
+
+    /// A row that nobody uses.
+    pub fn add_row(&mut self) -> RowId {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.rows.push(Row::default());
+            RowId(self.rows.len() as u32 - 1)
+        })
+    }
+
+    pub fn remove_row(&mut self, row: RowId) {
+        self.vacant.push(row);
+    }
+
+    pub fn row(&self, row: RowId) -> &Row {
+        &self.rows[row.0 as usize]
+    }
+
+    /// Makes a row the copy of another.
+    #[inline]
+    pub fn copy_row(&mut self, to: RowId, from: RowId) {
+        let (to, from) = (to.0 as usize, from.0 as usize);
+        match to < from {
+            true => {
+                let (head, tail) = self.rows.split_at_mut(from);
+                head[to].clone_from(&tail[0]);
+            }
+            false if from < to => {
+                let (head, tail) = self.rows.split_at_mut(to);
+                tail[0].clone_from(&head[from]);
+            }
+            false => {}
+        }
+    }
+
+    /// The state in which nothing has run.
+    pub fn begin(&mut self, row: RowId, basis: &Basis<A>) -> Result<(), Box<Failure>> {
+        self.rows[row.0 as usize] = Row { steps_left: basis.options.max_steps, ..Row::default() };
+        self.enter(row, ThreadId::MAIN);
+        self.vm.threads.clear();
+        let started = self.vm.start_main(basis.entry);
+        self.vm.heap.freeze();
+        self.leave(row);
+        started?;
+        self.settle(row, ThreadId::MAIN);
+        Ok(())
+    }
+
+    /// What a thread waits for.
+    #[inline]
+    pub fn pending(&self, row: RowId, id: ThreadId) -> Option<Action> {
+        let frozen = self.threads.get(self.row(row).thread(id))?;
+        frozen.thread.pending.map(|pending| pending.action)
+    }
+
+    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
+    #[inline]
+    pub fn step(
+        &mut self,
+        row: RowId,
+        answer: Option<Answer>,
+        moment: Moment,
+        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+    ) -> Result<A, Box<Failure>> {
+        let state = self.row(row).thread(moment.thread);
+        let key = AnswerKey::of(answer).map(|key| (state, key));
+        let objects = &self.vm.heap.objects;
+        let at = &mut self.rows[row.0 as usize];
+        if let Some(key) = key
+            && let Some((step, done)) = self.steps.find(key, at, moment, objects)
+            && let Some(action) = self.threads.action(done.to)
+            && at.steps_left >= u64::from(done.cost)
+        {
+            self.steps.make(step, at, moment, objects);
+            apply(at, moment.thread, answer, done);
+            self.changed = done.changes;
+            return Ok(action);
+        }
+        self.run(row, answer, moment, key, translate)
+    }
+
+    /// Lets a thread do what it has not done before.
+    #[cold]
+    fn run(
+        &mut self,
+        row: RowId,
+        answer: Option<Answer>,
+        moment: Moment,
+        key: Option<(ThreadState, AnswerKey)>,
+        mut translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+    ) -> Result<A, Box<Failure>> {
+        let id = moment.thread;
+        self.enter(row, id);
+        let before = self.vm.steps_left;
+        let ran =
+            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
+        let cost = before - self.vm.steps_left;
+        match ran {
+            Ok(action) => {
+                self.vm.heap.freeze();
+                self.freeze_world();
+                let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
+                self.leave(row);
+                let spawned = self.settle_spawned(row, answer);
+                let to = self.settle(row, id);
+                self.threads.set_action(to, action);
+                let changes = !self.vm.heap.objects.log.changed.is_empty();
+                self.changed = changes;
+                let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
+                if let (Some(key), (Some(live), Some(cost)), false) = (key, done, unique) {
+                    let objects = &self.vm.heap.objects;
+                    self.steps.insert(
+                        key,
+                        &objects.log,
+                        &self.rows[row.0 as usize],
+                        Done { to, spawned, live, cost, changes },
+                    );
+                }
+                self.forget_if_full();
+                Ok(action)
+            }
+            Err(failure) => {
+                self.leave(row);
+                self.drop_resident(id);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Takes the machine to a state in which a thread is about to run.
+    fn enter(&mut self, row: RowId, id: ThreadId) {
+        let row = &mut self.rows[row.0 as usize];
+        let heap = &mut self.vm.heap;
+        let objects = &mut heap.objects;
+        objects.versions = std::mem::take(&mut row.versions);
+        objects.noted = std::mem::take(&mut row.noted);
+        objects.races = std::mem::take(&mut row.races);
+        objects.others.clear();
+        objects.others.extend(row.threads.iter().map(|state| self.threads.get(*state).cloned()));
+        heap.begin(id);
+        self.vm.steps_left = row.steps_left;
+        let state = row.thread(id);
+        let objects = &mut self.vm.heap.objects;
+        self.vm.world.for_each_cell(&mut |key, cell| {
+            let object = objects.number(key);
+            let version = objects.version(object);
+            cell.load(version, objects.values.get(version));
+        });
+        self.load_thread(id, state);
+    }
+
+    /// Gives the machine a thread in a state.
+    fn load_thread(&mut self, id: ThreadId, state: ThreadState) {
+        self.vm.threads.iter_mut().for_each(|thread| *thread = None);
+        if self.vm.threads.len() <= id.index() {
+            self.vm.threads.resize_with(id.index() + 1, || None);
+        }
+        let Some(frozen) = self.threads.get(state).cloned() else {
+            *self.vm.heap.table(id) = Default::default();
+            return;
+        };
+        let (resident, thread) = std::mem::take(self.resident_mut(id));
+        let mut thread = thread.unwrap_or_default();
+        if resident != state {
+            Thread::clone_from(&mut thread, &frozen.thread);
+            self.vm.heap.table(id).clone_from(&frozen.table);
+        }
+        self.vm.threads[id.index()] = Some(thread);
+    }
+
+    fn resident_mut(&mut self, id: ThreadId) -> &mut (ThreadState, Option<Box<Thread>>) {
+        if self.resident.len() <= id.index() {
+            self.resident.resize_with(id.index() + 1, Default::default);
+        }
+        &mut self.resident[id.index()]
+    }
+
+    fn drop_resident(&mut self, id: ThreadId) {
+        let thread = self.vm.threads[id.index()].take();
+        *self.resident_mut(id) = (ThreadState::NONE, thread);
+    }
+
+    /// Gives a row back what the machine worked on.
+    fn leave(&mut self, row: RowId) {
+        let row = &mut self.rows[row.0 as usize];
+        let objects = &mut self.vm.heap.objects;
+        row.versions = std::mem::take(&mut objects.versions);
+        row.noted = std::mem::take(&mut objects.noted);
+        row.races = std::mem::take(&mut objects.races);
+        row.live += self.vm.heap.live;
+        row.steps_left = self.vm.steps_left;
+    }
+
+    /// What was done with what threads share besides memory.
+    fn freeze_world(&mut self) {
+        let objects = &mut self.vm.heap.objects;
+        self.vm.world.for_each_cell(&mut |key, cell| {
+            let object = objects.number(key);
+            if cell.was_read() {
+                objects.note_read(object);
+            }
+            if let Some(value) = cell.changed() {
+                let version = objects.values.intern(value);
+                objects.set(object, version);
+            }
+        });
+    }
+
+    /// The thread that a spawn has made.
+    fn settle_spawned(&mut self, row: RowId, answer: Option<Answer>) -> ThreadState {
+        let Some(Answer::Value(value)) = answer else { return ThreadState::NONE };
+        let Ok(child) = u16::try_from(value).map(ThreadId) else { return ThreadState::NONE };
+        let made = self.vm.threads.get(child.index()).is_some_and(Option::is_some);
+        if made && self.row(row).thread(child) == ThreadState::NONE {
+            return self.settle(row, child);
+        }
+        ThreadState::NONE
+    }
+
+    /// Freezes a thread that has stopped.
+    fn settle(&mut self, row: RowId, id: ThreadId) -> ThreadState {
+        let Some(mut thread) = self.vm.threads[id.index()].take() else { return ThreadState::NONE };
+        thread.stack.make_canonical();
+        forget_dead(&mut thread, &self.vm.image);
+        let (table, values) = self.vm.heap.table_and_values(id);
+        let state = self.threads.intern(&thread, table, values);
+        self.rows[row.0 as usize].set_thread(id, state);
+        *self.resident_mut(id) = (state, Some(thread));
+        state
+    }
+
+    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `atomics` are the addresses and
+    /// the values of the atomics that are in the graph.
+    pub fn leaks(&mut self, row: RowId, atomics: impl FnOnce() -> Vec<(u64, u64)>) -> Option<Box<Failure>> {
+        let at = &self.rows[row.0 as usize];
+        if at.live == 0 {
+            return None;
+        }
+        let atomics = atomics();
+        let known =
+            |clean: &Clean| (&clean.threads, &clean.versions, &clean.atomics) == (&at.threads, &at.versions, &atomics);
+        if self.clean.iter().any(known) {
+            return None;
+        }
+        let failure = leak::leaks(&self.view(row), &atomics, &self.vm.image);
+        if failure.is_none() {
+            if self.clean.len() == CLEAN_KEPT {
+                self.clean.clear();
+            }
+            let Row { threads, versions, .. } = self.row(row).clone();
+            self.clean.push(Clean { threads, versions, atomics });
+        }
+        failure
+    }
+
+    /// Memory in a state.
+    pub fn view(&self, row: RowId) -> View<'_, A> {
+        View {
+            row: self.row(row),
+            threads: &self.threads,
+            objects: &self.vm.heap.objects,
+            globals: &self.vm.image.globals,
+        }
+    }
+
+    /// Forgets what threads did, and all states that nobody is in, if that takes too much memory.
+    fn forget_if_full(&mut self) {
+        let objects = &self.vm.heap.objects;
+        if self.threads.bytes() + self.steps.bytes() + objects.values.bytes() <= self.max_bytes {
+            return;
+        }
+        let vacant: Vec<u32> = self.vacant.iter().map(|row| row.0).collect();
+        let used = (0..self.rows.len() as u32).filter(|row| !vacant.contains(row)).map(RowId);
+        let parcels: Vec<_> = used.map(|row| (row, self.export(row))).collect();
+        self.vm.heap.objects.values = Values::default();
+        self.vm.heap.objects.others.clear();
+        (self.threads, self.steps) = (Threads::default(), Steps::default());
+        self.resident.iter_mut().for_each(|(state, _)| *state = ThreadState::NONE);
+        self.clean.clear();
+        parcels.into_iter().for_each(|(row, parcel)| self.import(row, parcel));
+        self.vm.world.for_each_cell(&mut |_, cell| cell.forget());
+        // What is in use stays: there must be room for more.
+        let left = self.threads.bytes() + self.vm.heap.objects.values.bytes();
+        self.max_bytes = self.max_bytes.max(4 * left);
+    }
+}
+
+/// Makes a step that was made before.
+#[inline]
+fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
+    row.threads[id.index()] = done.to;
+    if done.spawned != ThreadState::NONE
+        && let Some(Answer::Value(child)) = answer
+    {
+        row.set_thread(ThreadId(child as u16), done.spawned);
+    }
+    row.live += i64::from(done.live);
+    row.steps_left -= u64::from(done.cost);
+}
+
+impl Vm {
+    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
+    fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
+        let Moment { thread: id, clock, events } = moment;
+        let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
+        let answer = answer.unwrap_or(Answer::Done);
+        // The access itself is the latest event; what follows comes after it.
+        self.set_events(events.saturating_sub(1));
+        self.with_thread(id, |context, _| {
+            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+        })?;
+        self.answer(id, answer)?;
+        self.run_on(id, events)
+    }
+
+    /// Sets the clock; the action that a thread waits for.
+    fn begin(&mut self, id: ThreadId, clock: &[u32]) -> Option<Action> {
+        let thread = self.threads[id.index()].as_mut()?;
+        let tracking = self.heap.tracking.as_mut()?;
+        tracking.clock.clear();
+        tracking.clock.extend_from_slice(clock);
+        tracking.fresh.clone_from(&thread.fresh);
+        thread.fresh.clear();
+        thread.pending.map(|pending| pending.action)
+    }
+
+    fn set_events(&mut self, events: u32) {
+        if let Some(tracking) = &mut self.heap.tracking {
+            tracking.events = events;
+        }
+    }
+
+    /// Lets a thread run to its next action, and checks that it may be taken.
+    fn run_on(&mut self, id: ThreadId, events: u32) -> Result<Stop, Box<Failure>> {
+        self.set_events(events);
+        let stop = match self.pending(id) {
+            Some(postponed) => Stop::Action(postponed),
+            None => self.run_thread(id)?,
+        };
+        if let Stop::Action(action) = stop {
+            self.with_thread(id, |context, _| {
+                atomics::check(&mut context.space(), action).map_err(|fault| context.failure(*fault))
+            })?;
+        }
+        self.keep_fresh(id);
+        Ok(stop)
+    }
+
+    /// While a thread waits for the value of an atomic, what it knows of others stays.
+    fn keep_fresh(&mut self, id: ThreadId) {
+        let (Some(thread), Some(tracking)) = (&mut self.threads[id.index()], &mut self.heap.tracking) else { return };
+        let mut waiting = thread.pending.iter().chain(&thread.postponed);
+        if waiting.any(|pending| matches!(pending.action, Action::PlainLoad { .. })) {
+            thread.fresh.clone_from(&tracking.fresh);
+        }
+    }
+
+    /// What a stop is to whoever explores: the thread goes on as long as that is nothing.
+    fn translate<A>(
+        &mut self,
+        id: ThreadId,
+        mut stop: Stop,
+        events: u32,
+        translate: &mut impl FnMut(Stop) -> Result<Translated<A>, String>,
+    ) -> Result<A, Box<Failure>> {
+        loop {
+            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
+                return Err(self.exit_failure(id, code));
+            }
+            match translate(stop) {
+                Ok(Translated::Action(action)) => return Ok(action),
+                Ok(Translated::Answer(answer)) => {
+                    self.answer(id, answer)?;
+                    stop = self.run_on(id, events)?;
+                }
+                Err(reason) => {
+                    return Err(Failure::new(
+                        *Fault::unsupported(reason),
+                        &self.image.program,
+                        id,
+                        self.stack_trace(id),
+                    ));
+                }
+            }
+        }
+    }
+}

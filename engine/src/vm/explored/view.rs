@@ -1,0 +1,104 @@
+//! Memory in a state of the program, for those who look at it from outside.
+
+use crate::program::address::{GLOBAL_REGION, HEAP_REGION, REGION_BITS, STACK_BIT};
+use crate::vm::image::Globals;
+use crate::vm::leak::Memory;
+use crate::vm::memory::{Alloc, AllocKind, Entry, Key, ObjectId, Objects, Value, Version};
+use crate::vm::thread::Thread;
+use crate::vm::world::Output;
+
+use super::row::Row;
+use super::threads::Threads;
+
+/// Memory in a state of the program.
+pub struct View<'a, A> {
+    pub row: &'a Row,
+    pub threads: &'a Threads<A>,
+    pub objects: &'a Objects,
+    pub globals: &'a Globals,
+}
+
+impl<A: Copy> View<'_, A> {
+    fn version(&self, object: ObjectId) -> Version {
+        self.row.versions.get(object.index()).copied().unwrap_or_default()
+    }
+
+    fn global(&self, address: u64) -> Option<&Alloc> {
+        let global = self.globals.find(address)?;
+        let object = self.objects.find(Key::Static(global));
+        let written = object.and_then(|object| self.objects.block(self.version(object)));
+        written.or(self.globals.alloc(global))
+    }
+
+    fn block(&self, thread: usize, address: u64) -> Option<&Alloc> {
+        let covering = |version| self.objects.block(version).filter(|alloc| alloc.covers(address));
+        if let Some(frozen) = self.threads.get(*self.row.threads.get(thread)?)
+            && let Entry::Frozen(version) = frozen.table.find(address)
+            && let Some(alloc) = covering(version)
+        {
+            return Some(alloc);
+        }
+        let object = self.objects.last_block(thread, address, |object| self.version(object) != Version::NONE)?;
+        covering(self.version(object))
+    }
+
+    /// What was written so far.
+    pub fn output(&self) -> Option<&Output> {
+        let object = self.objects.find(Key::Output)?;
+        match self.objects.values.get(self.version(object)) {
+            Some(Value::Output(output)) => Some(output),
+            _ => None,
+        }
+    }
+
+    /// The thread whose stack an address is in.
+    pub fn owner(&self, address: u64) -> Option<&Thread> {
+        let frozen = self.row.threads.iter().filter_map(|state| self.threads.get(*state));
+        frozen.map(|frozen| &frozen.thread).find(|thread| thread.stack.owns(address))
+    }
+
+    /// Up to 8 bytes as a number; 0 where there is no memory.
+    pub fn peek(&self, address: u64, len: usize) -> u64 {
+        let mut bytes = [0; 8];
+        let to = &mut bytes[..len.min(8)];
+        if address & STACK_BIT != 0 {
+            let frozen = self.row.threads.iter().filter_map(|state| self.threads.get(*state));
+            let mut stacks = frozen.map(|frozen| &frozen.thread.stack).filter(|stack| stack.owns(address));
+            if let Some((data, _)) = stacks.find_map(|stack| stack.range(address, len as u64)) {
+                to.copy_from_slice(data);
+            }
+        } else if let Some((data, _)) = self.find(address).and_then(|alloc| alloc.range(address, len as u64)) {
+            to.copy_from_slice(data);
+        }
+        u64::from_le_bytes(bytes)
+    }
+}
+
+impl<A: Copy> Memory for View<'_, A> {
+    fn find(&self, address: u64) -> Option<&Alloc> {
+        let region = address >> REGION_BITS;
+        if region == GLOBAL_REGION {
+            return self.global(address);
+        }
+        self.block(region.checked_sub(HEAP_REGION)? as usize, address)
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&Alloc)) {
+        for frozen in self.row.threads.iter().filter_map(|state| self.threads.get(*state)) {
+            for entry in frozen.table.iter() {
+                if let Entry::Frozen(version) = entry
+                    && let Some(alloc) = self.objects.block(version)
+                {
+                    visit(alloc);
+                }
+            }
+        }
+        for version in &self.row.versions {
+            if let Some(Value::Block(alloc)) = self.objects.values.get(*version)
+                && alloc.kind != AllocKind::Constant
+            {
+                visit(alloc);
+            }
+        }
+    }
+}

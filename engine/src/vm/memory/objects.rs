@@ -1,0 +1,339 @@
+//! What threads share while a program is explored, as numbered *objects* that have *versions*.
+//!
+//! An object is a static, a block of memory that several threads use, or something else that is not one thread's own: the
+//! output, say. A state of the program says which version each object has. Versions are numbered by content, so two
+//! states that look the same have the same numbers, and comparing and copying states is comparing and copying numbers.
+//!
+//! While a thread runs, [`Objects`] knows the state that it runs in, and notes which objects it looks at and which it
+//! changes: what it does depends on nothing else.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::program::PlaceId;
+use crate::vm::explored::Frozen;
+use crate::vm::hash::FastHash;
+use crate::vm::thread::ThreadId;
+
+use super::alloc::Alloc;
+use super::races::{Piece, Races};
+use super::table::index_of;
+use super::value::{Shape, Value, Values};
+
+/// An object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+impl ObjectId {
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A version of an object: an index into [`Values`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Version(pub u32);
+
+impl Version {
+    /// There is no such object yet, or it is as it was in the beginning.
+    pub const NONE: Version = Version(0);
+}
+
+/// What an object is, in every execution and for every worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Output,
+    Keys,
+    Scopes,
+    Status(ThreadId),
+    /// The static with that number.
+    Static(u32),
+    /// A block of the heap of a thread: the entry of its table.
+    Block {
+        thread: ThreadId,
+        index: u32,
+    },
+}
+
+/// An atomic in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AtomId(pub u32);
+
+/// What a thread does with a piece of shared memory, as far as other threads are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Read,
+    Write,
+    Free,
+    /// The standard library's own access: it matters only where atomics are.
+    Quiet,
+    /// The memory begins a new life.
+    Renew,
+    /// An atomic access; `kept` where races with it may be found later.
+    Atomic {
+        atom: AtomId,
+        write: bool,
+        kept: bool,
+    },
+}
+
+/// An access to a piece of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    pub piece: Piece,
+    pub deed: Deed,
+    pub place: PlaceId,
+}
+
+/// What a thread depended on, and did, since it last stopped.
+#[derive(Debug, Default)]
+pub struct Log {
+    pub reads: Vec<(ObjectId, Version)>,
+    /// Objects of which only the shape mattered.
+    pub shapes: Vec<(ObjectId, Shape)>,
+    pub changed: Vec<ObjectId>,
+    pub touches: Vec<Touch>,
+    /// Whether it depended on something else besides.
+    pub unique: bool,
+}
+
+impl Log {
+    /// Adds an access; as one with the last where that makes no difference.
+    pub fn add(&mut self, touch: Touch) {
+        if let Some(last) = self.touches.last_mut()
+            && last.piece.object == touch.piece.object
+        {
+            let same = last.piece == touch.piece;
+            if same && (last.deed == touch.deed || (last.deed, touch.deed) == (Deed::Read, Deed::Write)) {
+                *last = touch;
+                return;
+            }
+            let plain = matches!(touch.deed, Deed::Read | Deed::Write | Deed::Quiet);
+            if plain && (last.deed, last.place, last.piece.end) == (touch.deed, touch.place, touch.piece.start) {
+                last.piece.end = touch.piece.end;
+                return;
+            }
+        }
+        self.touches.push(touch);
+    }
+}
+
+/// What threads share.
+#[derive(Debug, Default)]
+pub struct Objects {
+    pub values: Values,
+    keys: Vec<Key>,
+    numbers: HashMap<Key, ObjectId, FastHash>,
+    /// By thread and entry of its table: one more than the number of the block that starts there, or 0.
+    blocks: Vec<Vec<u32>>,
+    atoms: Vec<Piece>,
+    /// By object.
+    atoms_in: Vec<Vec<AtomId>>,
+
+    /// The version of each object, in the state that runs.
+    pub versions: Vec<Version>,
+    /// By object: one more than the number of the block that can be written, or 0.
+    owned: Vec<u32>,
+    pub races: Races,
+    /// The atomics that were accessed as such: a set of [`AtomId`].
+    pub noted: Vec<u64>,
+    /// The threads of the state.
+    pub others: Vec<Option<Arc<Frozen>>>,
+
+    pub log: Log,
+    /// By object: in which step a read was noted, a shape, a change.
+    noted_in: Vec<[u32; 3]>,
+    step: u32,
+}
+
+const READ: usize = 0;
+const SHAPE: usize = 1;
+const CHANGE: usize = 2;
+
+impl Objects {
+    /// A thread begins to run in a state.
+    pub fn begin(&mut self) {
+        self.step += 1;
+        let Log { reads, shapes, changed, touches, unique } = &mut self.log;
+        reads.clear();
+        shapes.clear();
+        changed.clear();
+        touches.clear();
+        *unique = false;
+        self.versions.resize(self.keys.len().max(self.versions.len()), Version::NONE);
+        self.owned.fill(0);
+    }
+
+    /// The number of an object.
+    pub fn number(&mut self, key: Key) -> ObjectId {
+        if let Some(object) = self.numbers.get(&key) {
+            return *object;
+        }
+        let object = ObjectId(self.keys.len() as u32);
+        self.keys.push(key);
+        self.numbers.insert(key, object);
+        self.atoms_in.push(Vec::new());
+        self.owned.push(0);
+        self.noted_in.push([0; 3]);
+        self.versions.resize(self.keys.len().max(self.versions.len()), Version::NONE);
+        if let Key::Block { thread, index } = key {
+            let (thread, index) = (thread.index(), index as usize);
+            if self.blocks.len() <= thread {
+                self.blocks.resize(thread + 1, Vec::new());
+            }
+            let blocks = &mut self.blocks[thread];
+            if blocks.len() <= index {
+                blocks.resize(index + 1, 0);
+            }
+            blocks[index] = object.0 + 1;
+        }
+        object
+    }
+
+    /// What an object is.
+    pub fn key(&self, object: ObjectId) -> Key {
+        self.keys[object.index()]
+    }
+
+    /// The number of an object, if it has one.
+    pub fn find(&self, key: Key) -> Option<ObjectId> {
+        self.numbers.get(&key).copied()
+    }
+
+    /// The shared block that covers an address of the heap of a thread, if one does, in the state that runs.
+    pub fn block_object(&self, thread: usize, address: u64) -> Option<ObjectId> {
+        let present = |object: ObjectId| self.owned[object.index()] != 0 || self.version(object) != Version::NONE;
+        self.last_block(thread, address, present)
+    }
+
+    /// The last block up to an address of the heap of a thread, of those that are present.
+    pub fn last_block(&self, thread: usize, address: u64, present: impl Fn(ObjectId) -> bool) -> Option<ObjectId> {
+        let blocks = self.blocks.get(thread)?;
+        let index = index_of(address).min(blocks.len().checked_sub(1)?);
+        let numbers = blocks[..=index].iter().rev().filter_map(|number| number.checked_sub(1));
+        numbers.map(ObjectId).find(|object| present(*object))
+    }
+
+    /// What all objects are, by number.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Where all atomics are, by number.
+    pub fn atoms(&self) -> &[Piece] {
+        &self.atoms
+    }
+
+    /// The version of an object.
+    #[inline]
+    pub fn version(&self, object: ObjectId) -> Version {
+        self.versions.get(object.index()).copied().unwrap_or_default()
+    }
+
+    /// The number of an object's block that can be written.
+    #[inline]
+    pub fn owned(&self, object: ObjectId) -> Option<u32> {
+        self.owned[object.index()].checked_sub(1)
+    }
+
+    /// The object has a block that can be written.
+    pub fn set_owned(&mut self, object: ObjectId, index: u32) {
+        self.owned[object.index()] = index + 1;
+        self.note_change(object);
+    }
+
+    /// The object has a new version.
+    pub fn set(&mut self, object: ObjectId, version: Version) {
+        self.owned[object.index()] = 0;
+        self.note_change(object);
+        self.versions[object.index()] = version;
+    }
+
+    /// What the thread does depends on an object.
+    pub fn note_read(&mut self, object: ObjectId) {
+        let noted = &mut self.noted_in[object.index()];
+        // What it wrote itself is no dependency.
+        if noted[READ] != self.step && noted[CHANGE] != self.step {
+            noted[READ] = self.step;
+            self.log.reads.push((object, self.versions[object.index()]));
+        }
+    }
+
+    /// What the thread does depends on what kind of block an object is.
+    pub fn note_shape(&mut self, object: ObjectId) {
+        let noted = &mut self.noted_in[object.index()];
+        if !noted.contains(&self.step) {
+            noted[SHAPE] = self.step;
+            self.log.shapes.push((object, self.values.shape(self.versions[object.index()])));
+        }
+    }
+
+    fn note_change(&mut self, object: ObjectId) {
+        let noted = &mut self.noted_in[object.index()];
+        if noted[CHANGE] != self.step {
+            noted[CHANGE] = self.step;
+            self.log.changed.push(object);
+        }
+    }
+
+    /// The atomic at a piece of an object.
+    pub fn atom(&mut self, piece: Piece) -> AtomId {
+        let found = self.atoms_in[piece.object.index()].iter().find(|atom| self.atoms[atom.0 as usize] == piece);
+        if let Some(atom) = found {
+            return *atom;
+        }
+        let atom = AtomId(self.atoms.len() as u32);
+        self.atoms.push(piece);
+        self.atoms_in[piece.object.index()].push(atom);
+        atom
+    }
+
+    /// Where an atomic is.
+    pub fn piece(&self, atom: AtomId) -> Piece {
+        self.atoms[atom.0 as usize]
+    }
+
+    /// Whether an object ever had atomics.
+    pub fn has_atoms(&self, object: ObjectId) -> bool {
+        !self.atoms_in[object.index()].is_empty()
+    }
+
+    /// The atomics in a piece of memory that were accessed as such.
+    pub fn noted_atoms<'a>(&'a self, piece: Piece, noted: &'a [u64]) -> impl Iterator<Item = AtomId> + use<'a> {
+        let inside = move |atom: &AtomId| {
+            let of = self.piece(*atom);
+            of.start < piece.end && piece.start < of.end && is_noted(noted, *atom)
+        };
+        self.atoms_in[piece.object.index()].iter().copied().filter(inside)
+    }
+
+    /// A block of memory that a version is.
+    #[inline]
+    pub fn block(&self, version: Version) -> Option<&Alloc> {
+        match self.values.get(version) {
+            Some(Value::Block(alloc)) => Some(alloc),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an atomic is in a set.
+#[inline]
+pub fn is_noted(noted: &[u64], atom: AtomId) -> bool {
+    noted.get(atom.0 as usize / 64).is_some_and(|word| word >> (atom.0 % 64) & 1 == 1)
+}
+
+/// Puts an atomic into a set, or takes it out.
+#[inline]
+pub fn set_noted(noted: &mut Vec<u64>, atom: AtomId, present: bool) {
+    let (word, bit) = (atom.0 as usize / 64, 1 << (atom.0 % 64));
+    if noted.len() <= word {
+        noted.resize(word + 1, 0);
+    }
+    if present {
+        noted[word] |= bit;
+    } else {
+        noted[word] &= !bit;
+    }
+}

@@ -1,0 +1,71 @@
+//! rayon's latches (rayon#768): a latch lives on the stack of the thread that waits for it. Once it is set, that thread may
+//! go on and the latch may be gone, while `set` still looks at it to find out whom to wake.
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::thread;
+
+#[dpor::test]
+fn fixed() {
+    wait_on_the_stack(Latch::set_last).join().unwrap();
+}
+
+#[dpor::test]
+fn fixed_on_the_heap() {
+    wait_on_the_heap(Latch::set_last);
+}
+
+#[dpor::test(expect = "use-after-free")]
+fn broken_on_the_heap() {
+    wait_on_the_heap(Latch::set);
+}
+
+#[dpor::test]
+fn broken() {
+    wait_on_the_stack(Latch::set).join().unwrap();
+}
+
+/// How often each worker was woken.
+static WOKEN: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+struct Latch {
+    set: AtomicBool,
+    /// The worker that waits.
+    worker: AtomicUsize,
+}
+
+impl Latch {
+    /// Sets the latch, then looks whom to wake.
+    fn set(&self) {
+        self.set.store(true, Release);
+        let worker = self.worker.load(Relaxed); // ERROR: use-after-free
+        WOKEN[worker].fetch_add(1, Relaxed);
+    }
+
+    /// Looks whom to wake while the latch must be there.
+    fn set_last(&self) {
+        let worker = self.worker.load(Relaxed);
+        self.set.store(true, Release);
+        WOKEN[worker].fetch_add(1, Relaxed);
+    }
+}
+
+/// Waits for a latch of its own frame, and returns.
+fn wait_on_the_stack(set: fn(&Latch)) -> thread::JoinHandle<()> {
+    let latch = Latch { set: AtomicBool::new(false), worker: AtomicUsize::new(1) };
+    let address = (&raw const latch).expose_provenance();
+    let thread = thread::spawn(move || set(unsafe { &*ptr::with_exposed_provenance::<Latch>(address) }));
+    // Else it would wait.
+    dpor::assume(latch.set.load(Acquire));
+    thread
+}
+
+/// The same with a latch on the heap.
+fn wait_on_the_heap(set: fn(&Latch)) {
+    let latch = Box::new(Latch { set: AtomicBool::new(false), worker: AtomicUsize::new(1) });
+    let address = (&raw const *latch).expose_provenance();
+    let thread = thread::spawn(move || set(unsafe { &*ptr::with_exposed_provenance::<Latch>(address) }));
+    dpor::assume(latch.set.load(Acquire));
+    drop(latch);
+    thread.join().unwrap();
+}

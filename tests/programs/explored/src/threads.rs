@@ -1,0 +1,251 @@
+//! Threads: spawned, scoped, built, detached; their results, panics and names.
+
+use std::panic;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
+
+use crate::support::{Plain, Pointer, two};
+
+static X: AtomicUsize = AtomicUsize::new(0);
+
+#[dpor::test]
+fn results() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let text = String::from("text");
+    let thread = thread::spawn(move || text + "s");
+    assert_eq!(thread.join().unwrap(), "texts");
+}
+
+#[dpor::test]
+fn panics_arrive_where_a_thread_is_joined() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let thread = thread::spawn(|| panic!("number {}", X.load(Relaxed)));
+    let payload = thread.join().unwrap_err();
+    assert_eq!(payload.downcast_ref::<String>().map(String::as_str), Some("number 0"));
+}
+
+#[dpor::test]
+fn panic_passed_on() {
+    let thread = thread::spawn(|| {
+        assert_eq!(X.load(Relaxed), 0);
+    });
+    X.store(1, Relaxed);
+    thread.join().unwrap(); // ERROR: panic
+}
+
+// Nobody joins the thread: its panic is nobody's.
+#[dpor::test]
+fn panic_not_passed_on() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    thread::spawn(|| assert_eq!(X.load(Relaxed), 0));
+    X.store(1, Relaxed);
+}
+
+// The payload travels on in another panic.
+#[dpor::test]
+fn panic_resumed() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let outer = thread::spawn(|| {
+        let inner = thread::spawn(|| panic::panic_any(7_u8));
+        panic::resume_unwind(inner.join().unwrap_err());
+    });
+    assert_eq!(*outer.join().unwrap_err().downcast::<u8>().unwrap(), 7);
+}
+
+#[dpor::test]
+fn panic_in_a_scope() {
+    // ERROR: panic
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(X.load(Relaxed), 0));
+        X.store(1, Relaxed);
+    });
+}
+
+// Joined by hand, the panic is told to whoever joins, and the scope ends well.
+#[dpor::test]
+fn panic_in_a_scope_joined() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let result = thread::scope(|scope| {
+        let thread = scope.spawn(|| assert_eq!(X.load(Relaxed), 0));
+        X.store(1, Relaxed);
+        thread.join()
+    });
+    assert!(result.is_ok() || result.is_err());
+}
+
+// A detached thread runs to its end: the store is seen or not, and two of them are in either order.
+#[dpor::test]
+fn detached() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    drop(thread::spawn(|| X.store(1, Relaxed)));
+    drop(thread::spawn(|| X.store(2, Relaxed)));
+    X.load(Relaxed);
+}
+
+// What belongs to a function that returned is not there for a detached thread.
+#[dpor::test]
+fn detached_with_a_local() {
+    fn start() {
+        let mut local = 5;
+        let pointer = Pointer::new(&raw mut local);
+        thread::spawn(move || {
+            assert_eq!(unsafe { *pointer.get() }, 5); // ERROR: use-after-free
+        });
+    }
+    start();
+}
+
+// A detached thread that uses what it owns needs nobody.
+#[dpor::test]
+fn detached_with_its_own() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let numbers: Box<[i32]> = Box::new([1, 2, 3]);
+    thread::spawn(move || assert_eq!(numbers.iter().sum::<i32>(), 6));
+}
+
+#[dpor::test]
+fn detached_race() {
+    static DATA: Plain<u32> = Plain::new(0);
+    let write = || unsafe {
+        *DATA.get() += 1; // ERROR: data-race
+    };
+    thread::spawn(write);
+    thread::spawn(write);
+}
+
+#[dpor::test]
+fn nested_scopes() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    let number = AtomicUsize::new(0);
+    thread::scope(|outer| {
+        outer.spawn(|| {
+            thread::scope(|inner| {
+                inner.spawn(|| number.fetch_add(1, Relaxed));
+                inner.spawn(|| number.fetch_add(1, Relaxed));
+            });
+        });
+        outer.spawn(|| number.fetch_add(1, Relaxed));
+    });
+    assert_eq!(number.into_inner(), 3);
+}
+
+// Threads that are spawned by threads of the scope belong to the scope too.
+#[dpor::test]
+fn scope_that_spawns_on() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let number = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            scope.spawn(|| number.fetch_add(1, Relaxed));
+            number.fetch_add(1, Relaxed);
+        });
+    });
+    assert_eq!(number.into_inner(), 2);
+}
+
+#[dpor::test]
+fn scoped_results() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let numbers = [1, 2, 3, 4];
+    let (left, right) = numbers.split_at(2);
+    let (left, right) = two(|| left.iter().sum::<i32>(), || right.iter().product::<i32>());
+    assert_eq!((left, right), (3, 12));
+}
+
+// A thread of its own for each level of a tree.
+#[dpor::test]
+fn threads_of_threads() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    fn sum(numbers: &'static [u32]) -> u32 {
+        match numbers {
+            [number] => *number,
+            _ => {
+                let (left, right) = numbers.split_at(numbers.len() / 2);
+                let thread = thread::spawn(|| sum(left));
+                sum(right) + thread.join().unwrap()
+            }
+        }
+    }
+    assert_eq!(sum(&[1, 2, 3, 4]), 10);
+}
+
+#[dpor::test]
+fn built() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let builder = Builder::new().name("worker".into()).stack_size(64 << 10);
+    let thread = builder.spawn(|| thread::current().name().map(str::to_owned)).unwrap();
+    assert_eq!(thread.thread().name(), Some("worker"));
+    assert_eq!(thread.join().unwrap().as_deref(), Some("worker"));
+    let number = 5;
+    thread::scope(|scope| {
+        let thread = Builder::new().name("scoped".into()).spawn_scoped(scope, || number + 1).unwrap();
+        assert_eq!(thread.join().unwrap(), 6);
+    });
+}
+
+#[dpor::test]
+fn ids() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let own = thread::current().id();
+    let thread = thread::spawn(|| thread::current().id());
+    let id = thread.thread().id();
+    assert_ne!(id, own);
+    assert_eq!(thread.join().unwrap(), id);
+    assert_eq!(thread::current().id(), own);
+    let (first, second) = two(|| thread::current().id(), || thread::current().id());
+    assert!(first != second && ![own, id].contains(&first));
+}
+
+// To sleep is not to synchronize: the other thread may be slower still.
+#[dpor::test]
+fn slept_long_enough() {
+    let thread = thread::spawn(|| X.store(1, Relaxed));
+    thread::sleep(Duration::from_secs(3600));
+    assert_eq!(X.load(Relaxed), 1); // ERROR: panic
+    thread.join().unwrap();
+}
+
+#[dpor::test]
+fn slept_and_joined() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let before = Instant::now();
+    let thread = thread::spawn(|| thread::sleep(Duration::from_millis(10)));
+    thread::sleep(Duration::from_millis(20));
+    thread.join().unwrap();
+    assert!(before.elapsed() >= Duration::from_millis(20));
+}
+
+// To yield is not to wait.
+#[dpor::test]
+fn yielded() {
+    let thread = thread::spawn(|| X.store(1, Relaxed));
+    for _ in 0..3 {
+        thread::yield_now();
+    }
+    assert_eq!(X.load(Relaxed), 1); // ERROR: panic
+    thread.join().unwrap();
+}
+
+// Yields and hints add no executions.
+#[dpor::test]
+fn yields_and_hints() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let add = || {
+        thread::yield_now();
+        std::hint::spin_loop();
+        X.fetch_add(1, Relaxed);
+        thread::yield_now();
+    };
+    two(add, add);
+}
+
+// A thread may be finished or not.
+#[dpor::test]
+fn finished_or_not() {
+    let thread = thread::spawn(|| X.store(1, Relaxed));
+    if thread.is_finished() {
+        thread.join().unwrap();
+        assert_eq!(X.load(Relaxed), 1);
+    }
+}

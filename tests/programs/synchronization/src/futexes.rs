@@ -1,0 +1,42 @@
+//! Futexes, called directly.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::{ptr, thread};
+
+unsafe extern "C" {
+    fn syscall(number: i64, ...) -> i64;
+}
+
+const SYS_FUTEX: i64 = 202;
+const FUTEX_WAIT: i32 = 0;
+const FUTEX_WAKE: i32 = 1;
+
+fn wait(word: &AtomicU32, expected: u32) {
+    unsafe { syscall(SYS_FUTEX, ptr::from_ref(word), FUTEX_WAIT, expected, ptr::null::<u8>()) };
+}
+
+fn wake(word: &AtomicU32) {
+    unsafe { syscall(SYS_FUTEX, ptr::from_ref(word), FUTEX_WAKE, 1) };
+}
+
+// The word has changed when the thread looks, or it waits until it has.
+#[dpor::test]
+fn woken() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let word = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            word.store(1, Relaxed);
+            wake(&word);
+        });
+        while word.load(Relaxed) == 0 {
+            wait(&word, 0);
+        }
+    });
+}
+
+#[dpor::test(expect = "deadlock")]
+fn never_woken() {
+    let word = AtomicU32::new(0);
+    wait(&word, 0);
+}

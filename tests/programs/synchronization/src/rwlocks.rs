@@ -1,0 +1,125 @@
+//! Locks for readers and writers: a word that readers count up and down, and that a writer sets and clears.
+
+use std::sync::{RwLock, RwLockWriteGuard};
+use std::thread;
+
+/// So many threads that read, and so many that write.
+fn readers_and_writers(readers: usize, writers: usize) {
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        for _ in 0..readers {
+            scope.spawn(|| assert!(*number.read().unwrap() <= writers));
+        }
+        for _ in 0..writers {
+            scope.spawn(|| *number.write().unwrap() += 1);
+        }
+    });
+    assert_eq!(number.into_inner().unwrap(), writers);
+}
+
+// Each reader comes and goes, in any order with the other: 4! / (2! · 2!)
+#[dpor::test]
+fn two_readers() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    readers_and_writers(2, 0);
+}
+
+#[dpor::test]
+fn reader_and_writer() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    readers_and_writers(1, 1);
+}
+
+// n writers exclude each other: n!
+#[dpor::test]
+fn three_writers() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    readers_and_writers(0, 3);
+}
+
+// The writer comes before both readers or after both, who then come and go in 6 ways; or between them, in 2.
+#[dpor::test]
+fn two_readers_and_a_writer() {
+    // COUNT: rc11 14 sc 14 tso 14 pso 14
+    readers_and_writers(2, 1);
+}
+
+// Before the writer, after it, or in vain while it is there.
+#[dpor::test]
+fn attempt_to_read() {
+    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| *number.write().unwrap() = 1);
+        if let Ok(guard) = number.try_read() {
+            assert!(*guard < 2);
+        }
+    });
+}
+
+// Before the reader, after it, or in vain while it is there.
+#[dpor::test]
+fn attempt_to_write() {
+    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| *number.read().unwrap());
+        if let Ok(mut guard) = number.try_write() {
+            *guard = 1;
+        }
+    });
+}
+
+// Two who try to read, while nobody writes: both succeed, as if they had waited.
+#[dpor::test]
+fn two_attempts_to_read() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    let number = RwLock::new(7);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| assert_eq!(*number.try_read().unwrap(), 7));
+        }
+    });
+}
+
+// The reader comes and goes before the writer locks, 1 way; or after it has become a reader itself, and then it goes
+// before, between or after the reader's coming and going, 3 ways.
+#[dpor::test]
+fn downgrade() {
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut guard = number.write().unwrap();
+            *guard = 1;
+            let guard = RwLockWriteGuard::downgrade(guard);
+            assert_eq!(*guard, 1);
+        });
+        scope.spawn(|| assert!(*number.read().unwrap() < 2));
+    });
+}
+
+#[dpor::test]
+fn poisoned() {
+    // COUNT: rc11 1
+    let number = RwLock::new(0);
+    let result = thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let _guard = number.write().unwrap();
+            panic!("while writing");
+        });
+        thread.join()
+    });
+    assert!(result.is_err());
+    assert!(number.is_poisoned() && number.read().is_err() && number.try_write().is_err());
+    number.clear_poison();
+    assert!(number.read().is_ok());
+}
+
+#[dpor::test]
+fn write_while_reading() {
+    let number = RwLock::new(0);
+    let guard = number.read().unwrap();
+    let _other = number.write().unwrap(); // ERROR: deadlock
+    drop(guard);
+}

@@ -1,0 +1,176 @@
+//! Explores every execution of the tests of a package, and compares what is found with what their comments say.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use dpor_engine::check::{Checked, check};
+use dpor_engine::explore::Config;
+use dpor_engine::model::MemoryModel;
+use dpor_engine::program::{Program, Test};
+use dpor_engine::verdict::{Location, Outcome};
+use dpor_engine::vm::{Failure, FailureKind, Image, RunOptions};
+
+use crate::annotations::{self, Annotation, Expected};
+use crate::{Package, checker};
+
+/// No test takes nearly as long: one that does is explored without end.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The lowered tests of a package.
+pub struct Explored {
+    program: Arc<Program>,
+    image: Arc<Image>,
+}
+
+impl Explored {
+    /// Has the library of a package lowered.
+    pub fn of(package: &Package) -> Explored {
+        checker::lower(package);
+        let mut found = Vec::new();
+        collect(&package.directory().join("target/dpor"), &mut found);
+        found.sort_by_key(|path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok());
+        let path = found.pop().expect("a lowered program");
+        let program = Arc::new(Program::load(&path).expect("a program"));
+        Explored { image: Image::of(&program), program }
+    }
+
+    pub fn tests(&self) -> &[Test] {
+        &self.program.tests
+    }
+
+    /// Explores a test under a model.
+    pub fn check(&self, test: &Test, model: MemoryModel, workers: usize) -> Checked {
+        let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
+        let config = Config { workers, buffer_bound, timeout: Some(LIMIT), ..Config::new(model) };
+        let spurious = test.config.spurious.unwrap_or(false);
+        check(&self.image, test.entry, &RunOptions { spurious, ..RunOptions::default() }, &config)
+    }
+
+    /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.
+    pub fn problems(&self, of: impl Fn(&Test) -> Vec<String> + Sync) -> Vec<String> {
+        let next = AtomicUsize::new(0);
+        let found = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some((index, test)) = self.next(&next) {
+                        let problems = of(test);
+                        found.lock().unwrap_or_else(PoisonError::into_inner).push((index, problems));
+                    }
+                });
+            }
+        });
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort();
+        found.into_iter().flat_map(|(_, problems)| problems).collect()
+    }
+
+    fn next(&self, next: &AtomicUsize) -> Option<(usize, &Test)> {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        self.tests().get(index).map(|test| (index, test))
+    }
+}
+
+/// Explores the tests of a package under each model, with several numbers of workers; panics with all that differs from
+/// what the comments say. The tests of these names are left out.
+pub fn assert_as_annotated(package: &Package, except: &[&str]) {
+    let explored = Explored::of(package);
+    let annotations = annotations::read(package.directory());
+    for name in except {
+        assert!(annotations.contains_key(*name), "there is no test {name}");
+    }
+    let wrong = explored.problems(|test| match &annotations[&test.name] {
+        _ if except.contains(&&*test.name) => Vec::new(),
+        annotation => MemoryModel::ALL.iter().flat_map(|model| problems(&explored, test, annotation, *model)).collect(),
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(explored.tests().len(), annotations.len(), "tests that are in no module");
+}
+
+/// What is wrong with a test under a model.
+fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: MemoryModel) -> Vec<String> {
+    let name = model.name();
+    if test.config.model.as_ref().is_some_and(|models| models.split(',').all(|model| model.trim() != name)) {
+        return Vec::new();
+    }
+    let mut wrong = Vec::new();
+    let checked = explored.check(test, model, 1);
+    let expected = match test.config.expect {
+        Some(kind) => &Expected::Error { kind: kind.name().to_owned(), lines: Vec::new() },
+        None => annotation.under(name),
+    };
+    if !is_expected(&checked, expected, &annotation.file) {
+        wrong.push(format!("{} under {name}: {} instead of {expected:?}", test.name, found(&checked)));
+    }
+    if let Some(count) = annotation.count(name) {
+        let found = (checked.stats.executions, checked.stats.blocked);
+        let wanted = (count.executions, count.blocked);
+        if found != wanted {
+            wrong.push(format!("{} under {name}: {found:?} executions instead of {wanted:?}", test.name));
+        }
+    }
+    for workers in [2, 4] {
+        if summary(&explored.check(test, model, workers)) != summary(&checked) {
+            wrong.push(format!("{} under {name}: {workers} workers find something else than one", test.name));
+        }
+    }
+    wrong
+}
+
+/// Whether a test ended as it must.
+fn is_expected(checked: &Checked, expected: &Expected, file: &str) -> bool {
+    let kind = match checked.failure().map(|failure| failure.kind) {
+        Some(FailureKind::Error(kind)) => kind.name(),
+        _ => checked.outcome.name(),
+    };
+    match (expected, checked.failure()) {
+        (Expected::Passed, _) => kind == "passed",
+        (Expected::Outcome(outcome), _) => kind == outcome,
+        (Expected::Error { .. }, None) => false,
+        (Expected::Error { kind: wanted, lines }, Some(failure)) => kind == wanted && are_places(failure, file, lines),
+    }
+}
+
+/// Whether a failure is in one of the lines, and its notes name the others.
+fn are_places(failure: &Failure, file: &str, lines: &[u32]) -> bool {
+    let line = |location: &Option<Location>| location.as_ref().filter(|l| l.file == file).map(|l| l.line);
+    let own = line(&failure.location);
+    let noted: Vec<u32> = failure.notes.iter().filter_map(|note| line(&note.location)).collect();
+    let others = lines.iter().filter(|line| Some(**line) != own);
+    lines.is_empty()
+        || own.is_some_and(|own| lines.contains(&own)) && others.into_iter().all(|line| noted.contains(line))
+}
+
+/// How a test ended, for people.
+fn found(checked: &Checked) -> String {
+    let Some(failure) = checked.failure() else { return checked.outcome.name().to_owned() };
+    let place = |location: &Option<Location>| match location {
+        Some(location) => format!("{}:{}", location.file, location.line),
+        None => "nowhere".to_owned(),
+    };
+    let notes: Vec<String> =
+        failure.notes.iter().map(|note| format!("; {}: {}", note.message, place(&note.location))).collect();
+    format!("{:?} at {}: {}{}", failure.kind, place(&failure.location), failure.message, notes.concat())
+}
+
+/// What must not depend on the number of workers.
+fn summary(checked: &Checked) -> (Outcome, u64, u64, Option<String>) {
+    let failure = checked.failure().map(|failure| format!("{failure:?}"));
+    (checked.outcome, checked.stats.executions, checked.stats.blocked, failure)
+}
+
+/// All lowered programs below a directory.
+fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "dpor") {
+            found.push(path);
+        }
+    }
+}

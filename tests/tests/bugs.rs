@@ -1,0 +1,8 @@
+//! Concurrency bugs that real crates shipped are found, and their fixes pass.
+
+use dpor_tests::{Package, explored};
+
+#[test]
+fn bugs_are_found_and_fixes_pass() {
+    explored::assert_as_annotated(&Package::new("bugs"), &[]);
+}
