@@ -7,13 +7,12 @@
 
 use super::counter::Ends;
 use super::error::*;
-use super::queue::{self, Queue, Users};
+use super::queue::{Queue, Users};
 use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, dpor_until, nanoseconds, order,
-    test, wait,
+    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, nanoseconds, order, test, wait,
 };
 use crate::time::{Duration, Instant};
 
@@ -81,13 +80,10 @@ impl<T, Kind> Channel<T, Kind> {
         if capacity == 0 {
             unsupported("a time limit for sending to a channel without capacity");
         }
-        let timeout = nanoseconds(deadline.saturating_duration_since(Instant::now()));
-        let needed = (queue::peek(&self.sent) & !CLOSED).saturating_add(1).saturating_sub(capacity);
-        dpor_until(&self.taken, test::AT_LEAST, needed, timeout);
         self.try_send(message).map_err(|error| match error {
             TrySendError::Disconnected(message) => SendTimeoutError::Disconnected(message),
             TrySendError::Full(message) => {
-                dpor_elapse(timeout);
+                dpor_elapse(nanoseconds(deadline.saturating_duration_since(Instant::now())));
                 SendTimeoutError::Timeout(message)
             }
         })
@@ -130,12 +126,8 @@ impl<T, Kind> Channel<T, Kind> {
             return self.recv(None);
         }
         let result = match self.capacity {
-            Some(0) => self.meet_until(timeout),
-            _ => {
-                let next = (queue::peek(&self.taken) & !CLOSED).saturating_add(1);
-                dpor_until(&self.sent, test::AT_LEAST, next, timeout);
-                self.try_recv()
-            }
+            Some(0) => self.meet(),
+            _ => self.try_recv(),
         };
         result.map_err(|error| match error {
             TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
@@ -148,10 +140,9 @@ impl<T, Kind> Channel<T, Kind> {
 
     /// In a channel without capacity: draws a ticket, so that senders see that a receiver is there, and makes it void if
     /// no sender has come.
-    fn meet_until(&self, timeout: u64) -> Result<T, TryRecvError> {
+    fn meet(&self) -> Result<T, TryRecvError> {
         dpor_poll();
         let ticket = self.taken.fetch_add(1, SeqCst) & !CLOSED;
-        dpor_until(&self.sent, test::AT_LEAST, ticket + 1, timeout);
         let sent = dpor_try_add(&self.sent, order::SEQ_CST, test::IS, ticket, 1);
         if sent & !CLOSED > ticket {
             return Ok(self.queue.take(ticket));
