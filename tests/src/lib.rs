@@ -8,6 +8,7 @@ pub mod checker;
 pub mod compare;
 pub mod explored;
 pub mod native;
+pub mod random;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -22,6 +23,11 @@ impl Package {
     /// The package of this name in `programs/`.
     pub fn new(name: &str) -> Package {
         Package { directory: Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(name) }
+    }
+
+    /// The package in a directory.
+    pub fn at(directory: PathBuf) -> Package {
+        Package { directory }
     }
 
     /// Its directory.

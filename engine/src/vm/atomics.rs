@@ -83,7 +83,7 @@ pub fn perform(space: &mut Space, action: Action) -> Checked<Answer> {
         Action::Reach { address, .. } => Ok(Answer::Value(read(space, address, AtomicWidth::W32)?)),
         Action::Pick { address } => {
             let old = read(space, address, AtomicWidth::W32)?;
-            let bit = old & old.wrapping_neg();
+            let bit = if old == 0 { 0 } else { 1 << old.trailing_zeros() };
             write(space, address, AtomicWidth::W32, old & !bit)?;
             Ok(Answer::Value(bit))
         }

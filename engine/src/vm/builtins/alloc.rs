@@ -117,18 +117,19 @@ fn c_mismatch(block: &Alloc) -> Option<String> {
 
 fn reallocate(context: &mut Context, address: u64, old_size: u64, align: u64, new_size: u64) -> Checked<u64> {
     check_layout(new_size, align)?;
-    // First of all: where this needs the value of an atomic, all is done again.
-    context.space().track(address, old_size.min(new_size), Access::Read)?;
+    let len = old_size.min(new_size);
+    context.space().track(address, len, Access::Read)?;
     let new = allocate(context, new_size, align, AllocKind::Rust, false)?;
     if new == 0 {
         return Ok(0);
     }
-    copy_prefix(context, new, address, old_size.min(new_size));
+    copy_prefix(context, new, address, len);
     deallocate(context, address, old_size, align)?;
     Ok(new)
 }
 
-/// Copies what is there: whether the block may be moved at all is checked when it is freed.
+/// Copies what is there: whether the block may be moved at all is checked when it is freed. The access was tracked before
+/// the new block was allocated, since it may have to wait for the value of an atomic, and is made again then.
 fn copy_prefix(context: &mut Context, new: u64, old: u64, len: u64) {
     let _ = context.space().copy(new, old, len);
 }
@@ -138,12 +139,13 @@ fn c_reallocate(context: &mut Context, address: u64, size: u64) -> Checked<u64> 
         return allocate(context, size, C_ALIGN, AllocKind::C, false);
     }
     let old_size = context.heap.find(address, &context.image.globals).map_or(0, |block| block.size);
-    context.space().track(address, old_size.min(size), Access::Read)?;
+    let len = old_size.min(size);
+    context.space().track(address, len, Access::Read)?;
     let new = allocate(context, size, C_ALIGN, AllocKind::C, false)?;
     if new == 0 {
         return Ok(0);
     }
-    copy_prefix(context, new, address, old_size.min(size));
+    copy_prefix(context, new, address, len);
     c_free(context, address)?;
     Ok(new)
 }

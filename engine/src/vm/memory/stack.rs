@@ -190,7 +190,7 @@ impl Stack {
         }
         let serial = (word >> FRAME_BITS) as u32 % SERIALS;
         match self.frames.iter().position(|frame| frame.serial == serial) {
-            Some(index) => self.prefix | (index as u64) << FRAME_BITS | word % u64::from(MAX_FRAME),
+            Some(index) => self.prefix | (index as u64) << FRAME_BITS | (word % u64::from(MAX_FRAME)),
             None => word,
         }
     }

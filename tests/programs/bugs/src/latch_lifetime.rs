@@ -20,6 +20,16 @@ fn broken_on_the_heap() {
     wait_on_the_heap(Latch::set);
 }
 
+#[dpor::test(expect = "use-after-free")]
+fn broken_with_an_atomic() {
+    wait_on_the_stack(Latch::set_and_count).join().unwrap();
+}
+
+#[dpor::test(expect = "use-after-free")]
+fn broken_with_an_atomic_on_the_heap() {
+    wait_on_the_heap(Latch::set_and_count);
+}
+
 #[dpor::test]
 fn broken() {
     wait_on_the_stack(Latch::set).join().unwrap();
@@ -31,28 +41,40 @@ static WOKEN: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 struct Latch {
     set: AtomicBool,
     /// The worker that waits.
-    worker: AtomicUsize,
+    worker: usize,
+    /// How often it was set.
+    times: AtomicUsize,
 }
 
 impl Latch {
+    fn new() -> Latch {
+        Latch { set: AtomicBool::new(false), worker: 1, times: AtomicUsize::new(0) }
+    }
+
     /// Sets the latch, then looks whom to wake.
     fn set(&self) {
         self.set.store(true, Release);
-        let worker = self.worker.load(Relaxed); // ERROR: use-after-free
+        let worker = self.worker; // ERROR: use-after-free
         WOKEN[worker].fetch_add(1, Relaxed);
     }
 
     /// Looks whom to wake while the latch must be there.
     fn set_last(&self) {
-        let worker = self.worker.load(Relaxed);
+        let worker = self.worker;
         self.set.store(true, Release);
         WOKEN[worker].fetch_add(1, Relaxed);
+    }
+
+    /// Sets the latch, then counts.
+    fn set_and_count(&self) {
+        self.set.store(true, Release);
+        self.times.load(Relaxed);
     }
 }
 
 /// Waits for a latch of its own frame, and returns.
 fn wait_on_the_stack(set: fn(&Latch)) -> thread::JoinHandle<()> {
-    let latch = Latch { set: AtomicBool::new(false), worker: AtomicUsize::new(1) };
+    let latch = Latch::new();
     let address = (&raw const latch).expose_provenance();
     let thread = thread::spawn(move || set(unsafe { &*ptr::with_exposed_provenance::<Latch>(address) }));
     // Else it would wait.
@@ -62,7 +84,7 @@ fn wait_on_the_stack(set: fn(&Latch)) -> thread::JoinHandle<()> {
 
 /// The same with a latch on the heap.
 fn wait_on_the_heap(set: fn(&Latch)) {
-    let latch = Box::new(Latch { set: AtomicBool::new(false), worker: AtomicUsize::new(1) });
+    let latch = Box::new(Latch::new());
     let address = (&raw const *latch).expose_provenance();
     let thread = thread::spawn(move || set(unsafe { &*ptr::with_exposed_provenance::<Latch>(address) }));
     dpor::assume(latch.set.load(Acquire));

@@ -27,3 +27,4 @@ mod support;
 mod tables;
 mod thread_locals;
 mod threads;
+mod waiting;

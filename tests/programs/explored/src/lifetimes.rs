@@ -75,6 +75,74 @@ fn local_of_a_thread_that_waits() {
     });
 }
 
+// The function returns as soon as the flag is set, though the thread reads its local afterwards.
+#[dpor::test]
+fn local_of_a_function_that_returns() {
+    static READY: AtomicBool = AtomicBool::new(false);
+    fn start() -> thread::JoinHandle<u32> {
+        let mut local = 5;
+        let pointer = Pointer::new(&raw mut local);
+        let thread = thread::spawn(move || {
+            READY.store(true, Release);
+            unsafe { *pointer.get() } // ERROR: use-after-free
+        });
+        dpor::assume(READY.load(Acquire));
+        thread
+    }
+    start().join().unwrap();
+}
+
+// The same with the local of an iteration.
+#[dpor::test]
+fn local_of_an_iteration_that_is_over() {
+    static READY: AtomicBool = AtomicBool::new(false);
+    let mut threads = Vec::new();
+    for i in 0..2 {
+        let mut local = i;
+        let pointer = Pointer::new(&raw mut local);
+        if i == 0 {
+            threads.push(thread::spawn(move || {
+                READY.store(true, Release);
+                unsafe { *pointer.get() } // ERROR: use-after-free
+            }));
+            dpor::assume(READY.load(Acquire));
+        }
+    }
+    threads.into_iter().for_each(|thread| _ = thread.join().unwrap());
+}
+
+// Read before the flag is set, it is there.
+#[dpor::test]
+fn local_read_in_time() {
+    // COUNT: rc11 1+1 sc 1+1 tso 1+1 pso 1+1
+    static READY: AtomicBool = AtomicBool::new(false);
+    fn start() -> thread::JoinHandle<()> {
+        let mut local = 5;
+        let pointer = Pointer::new(&raw mut local);
+        let thread = thread::spawn(move || {
+            assert_eq!(unsafe { *pointer.get() }, 5);
+            READY.store(true, Release);
+        });
+        dpor::assume(READY.load(Acquire));
+        thread
+    }
+    start().join().unwrap();
+}
+
+// On the heap: freed as soon as the flag is set, read afterwards.
+#[dpor::test]
+fn freed_when_the_flag_is_set() {
+    let (pointer, ready) = (Pointer::boxed(5), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            ready.store(true, Release);
+            assert_eq!(unsafe { *pointer.get() }, 5); // ERROR: use-after-free
+        });
+        dpor::assume(ready.load(Acquire));
+        drop(unsafe { Box::from_raw(pointer.get()) }); // ERROR: use-after-free
+    });
+}
+
 // The vector moved to a larger block when the other thread pushed.
 #[dpor::test]
 fn element_of_a_vector_that_grew() {
@@ -194,6 +262,17 @@ fn slot_that_was_not_filled() {
     });
     let value = unsafe { slot.into_inner().assume_init() }; // ERROR: uninitialized-read
     assert_eq!(value, 1);
+}
+
+// An atomic in memory that nobody has initialized yet.
+#[dpor::test]
+fn atomic_not_initialized() {
+    let slot = Plain::new(MaybeUninit::<AtomicU8>::uninit());
+    thread::scope(|scope| {
+        scope.spawn(|| unsafe { (*slot.get()).assume_init_ref() }.store(1, Relaxed));
+        let seen = unsafe { (*slot.get()).assume_init_ref() }.load(Relaxed); // ERROR: uninitialized-read
+        assert_eq!(seen, 1);
+    });
 }
 
 // Filled before the flag is set: it is seen or not.

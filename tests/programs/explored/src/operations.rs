@@ -302,6 +302,26 @@ fn moved_atomics() {
     assert_eq!(thread::spawn(move || moved.0.load(Relaxed)).join().unwrap(), 3);
 }
 
+// So does a vector that moves to a larger block, and one that two others are swapped with.
+#[dpor::test]
+fn moved_vectors_of_atomics() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let mut atomics: Vec<AtomicU32> = vec![AtomicU32::new(1), AtomicU32::new(2)];
+    let add_to_all = |atomics: &[AtomicU32]| {
+        thread::scope(|scope| {
+            for atomic in atomics {
+                scope.spawn(|| atomic.fetch_add(10, Relaxed));
+            }
+        });
+    };
+    add_to_all(&atomics);
+    atomics.reserve_exact(100);
+    atomics.push(AtomicU32::new(3));
+    atomics.swap(0, 2);
+    add_to_all(&atomics);
+    assert_eq!(atomics.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>(), [13, 22, 21]);
+}
+
 #[dpor::test]
 fn into_inner() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2

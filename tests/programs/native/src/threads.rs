@@ -1,10 +1,10 @@
 //! Threads whose result does not depend on the schedule.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
-use std::sync::{Arc, Barrier, Condvar, Mutex, Once, PoisonError, RwLock};
+use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError, TrySendError};
+use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[dpor::test]
 fn spawn_and_join() {
@@ -184,4 +184,90 @@ fn parking() {
     thread::park_timeout(Duration::from_millis(1));
     thread::yield_now();
     println!("here again");
+}
+
+#[dpor::test]
+fn sizes() {
+    println!("{} {} {}", size_of::<Mutex<()>>(), size_of::<RwLock<()>>(), size_of::<Condvar>());
+    println!("{} {} {}", size_of::<Once>(), size_of::<OnceLock<u64>>(), size_of::<LazyLock<u64>>());
+    println!("{} {}", size_of::<Barrier>(), size_of::<thread::Thread>());
+    println!("{} {}", size_of::<mpsc::Sender<u8>>(), size_of::<mpsc::Receiver<u8>>());
+}
+
+/// Far more than what is waited for takes.
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(1);
+
+#[dpor::test]
+fn in_time() {
+    let (sender, receiver) = mpsc::channel();
+    let producer = thread::spawn(move || {
+        thread::sleep(SHORT);
+        sender.send("late").unwrap();
+    });
+    println!("{:?} {:?}", receiver.recv_timeout(LONG), receiver.recv_timeout(LONG));
+    producer.join().unwrap();
+    let (sender, receiver) = mpsc::sync_channel(0);
+    let producer = thread::spawn(move || {
+        thread::sleep(SHORT);
+        sender.send("met").unwrap();
+    });
+    println!("{:?} {:?}", receiver.recv_timeout(LONG), receiver.recv_timeout(LONG));
+    producer.join().unwrap();
+    let state = (Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(SHORT);
+            *state.0.lock().unwrap() = true;
+            state.1.notify_all();
+        });
+        let (ready, result) = state.1.wait_timeout_while(state.0.lock().unwrap(), LONG, |ready| !*ready).unwrap();
+        println!("{} {}", *ready, result.timed_out());
+    });
+    let parked = thread::current();
+    let waker = thread::spawn(move || parked.unpark());
+    thread::park_timeout(LONG);
+    while !waker.is_finished() {
+        thread::yield_now();
+    }
+    waker.join().unwrap();
+}
+
+#[dpor::test]
+fn too_late() {
+    let start = Instant::now();
+    let (sender, receiver) = mpsc::sync_channel::<u8>(0);
+    println!("{:?} {:?}", receiver.recv_timeout(SHORT), sender.try_send(1));
+    let (lock, changed) = (Mutex::new(1), Condvar::new());
+    let (guard, result) = changed.wait_timeout(lock.lock().unwrap(), SHORT).unwrap();
+    println!("{} {}", *guard, result.timed_out());
+    thread::park_timeout(SHORT);
+    println!("{}", start.elapsed() >= 3 * SHORT);
+}
+
+/// Says when it is dropped.
+struct Loud(u32);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        println!("dropped {}", self.0);
+    }
+}
+
+#[dpor::test]
+fn messages_are_dropped() {
+    let (sender, receiver) = mpsc::channel();
+    (0..4).for_each(|i| sender.send(Loud(i)).unwrap());
+    println!("received {}", receiver.recv().unwrap().0);
+    println!("tried {}", receiver.try_iter().take(1).map(|message| message.0).sum::<u32>());
+    drop(receiver);
+    println!("gone");
+    println!("back: {}", sender.send(Loud(9)).unwrap_err().0.0);
+    let (sender, receiver) = mpsc::sync_channel(2);
+    (10..12).for_each(|i| sender.send(Loud(i)).unwrap());
+    println!("full: {}", matches!(sender.try_send(Loud(12)), Err(TrySendError::Full(_))));
+    let blocked = thread::spawn(move || sender.send(Loud(13)));
+    thread::sleep(100 * SHORT);
+    drop(receiver);
+    println!("back: {}", blocked.join().unwrap().unwrap_err().0.0);
 }
