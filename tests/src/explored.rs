@@ -175,11 +175,11 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
 
 /// Whether a test ended as it must.
 fn is_expected(checked: &Checked, expected: &Expected, file: &str) -> bool {
-    let kind = match checked.failure.as_ref().map(|failure| failure.kind) {
+    let kind = match checked.failure().map(|failure| failure.kind) {
         Some(FailureKind::Error(kind)) => kind.name(),
         _ => checked.outcome.name(),
     };
-    match (expected, &checked.failure) {
+    match (expected, checked.failure()) {
         (Expected::Passed, _) => kind == "passed",
         (Expected::Outcome(outcome), _) => kind == outcome,
         (Expected::Error { .. }, None) => false,
@@ -199,7 +199,7 @@ fn are_places(failure: &Failure, file: &str, lines: &[u32]) -> bool {
 
 /// How a test ended, for people.
 fn found(checked: &Checked) -> String {
-    let Some(failure) = &checked.failure else { return checked.outcome.name().to_owned() };
+    let Some(failure) = checked.failure() else { return checked.outcome.name().to_owned() };
     let place = |location: &Option<Location>| match location {
         Some(location) => format!("{}:{}", location.file, location.line),
         None => "nowhere".to_owned(),
@@ -211,7 +211,7 @@ fn found(checked: &Checked) -> String {
 
 /// What must not depend on the number of workers.
 fn summary(checked: &Checked) -> (Outcome, u64, u64, Option<String>) {
-    let failure = checked.failure.as_ref().map(|failure| format!("{failure:?}"));
+    let failure = checked.failure().map(|failure| format!("{failure:?}"));
     (checked.outcome, checked.stats.executions, checked.stats.blocked, failure)
 }
 

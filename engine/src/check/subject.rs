@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::explore::{Answer, Ending, Failure as Found, Program};
+use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
-use crate::verdict::ErrorKind;
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, RunOptions, Site, Stepped, Stop, Tracked, Translated,
-    Wait,
+    self, Action, Basis, Explored, Failure, FailureKind, Image, Output, RunOptions, Site, Stepped, Stop, Tracked,
+    Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -36,20 +35,28 @@ const MAX_EVENTS: u32 = 20_000;
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Issue {
-    Failure(Arc<Failure>),
+    Failure(Arc<Wrong>),
     /// Memory turned out to be shared that was not tracked.
     Shared(Site),
+    /// The deadline has passed.
+    OutOfTime,
 }
 
-impl Issue {
-    /// The memory that turned out to be shared.
-    pub fn shared(&self) -> Option<Site> {
-        match self {
-            Issue::Shared(site) => Some(*site),
-            Issue::Failure(_) => None,
-        }
+/// What is wrong with an execution. The same mistakes are equal.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    pub failure: Box<Failure>,
+    /// What the execution printed.
+    pub output: Output,
+}
+
+impl PartialEq for Wrong {
+    fn eq(&self, other: &Wrong) -> bool {
+        self.failure.is_same_mistake(&other.failure)
     }
 }
+
+impl Eq for Wrong {}
 
 /// The state of a test that runs.
 pub struct State {
@@ -78,9 +85,19 @@ impl State {
     fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
         self.issue = Some(match self.vm.learned() {
             Some(site) => Issue::Shared(site),
-            None => Issue::Failure(Arc::from(failure)),
+            None if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => Issue::OutOfTime,
+            None => self.wrong(failure),
         });
         graph::Action::Fail
+    }
+
+    fn wrong(&self, failure: Box<Failure>) -> Issue {
+        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output() }))
+    }
+
+    /// The machine.
+    pub fn vm(&self) -> &Explored<graph::Action> {
+        &self.vm
     }
 
     fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
@@ -160,7 +177,7 @@ impl Subject {
 
     /// The action as the explorer knows it.
     fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
-        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
+        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
             Action::Yield
@@ -235,7 +252,7 @@ impl Subject {
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
             }
-            Action::PlainStore { address, len, value } => {
+            Action::PlainStore { address, len, value, .. } => {
                 graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
             }
         }))
@@ -270,24 +287,6 @@ impl Subject {
         Ok(loc)
     }
 
-    /// The failure that the explorer found.
-    pub fn issue(&self, found: Found<Issue>) -> Issue {
-        let (kind, message) = match found {
-            Found::Program(issue) => return issue,
-            Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
-            Found::Unordered(loc) | Found::Repeated(loc) => {
-                (FailureKind::Unsupported, format!("waiting for {loc:?}: this is a bug of cargo-dpor"))
-            }
-            Found::Nondeterminism(thread) => (
-                FailureKind::Unsupported,
-                format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),
-            ),
-        };
-        let thread = vm::ThreadId::MAIN;
-        let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
-        Issue::Failure(Arc::new(Failure { kind, message, location: None, stack, thread, notes, waiting }))
-    }
-
     /// The addresses and the last values of all atomics that were accessed.
     fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
         let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
@@ -313,17 +312,17 @@ impl Subject {
     }
 
     /// All threads that are left wait for ever.
-    fn deadlock(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+    fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let waiting = left.map(|(id, _)| {
             let holders = self.holders(&state.vm, graph, id);
             state.vm.waiting(vm_thread(id), holders.into_iter().map(vm_thread).collect())
         });
-        Arc::new(Failure::deadlock(waiting.collect()))
+        Failure::deadlock(waiting.collect())
     }
 
     /// Threads spin, and nobody is left who could change what they read.
-    fn non_termination(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+    fn non_termination(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let (spinning, blocked): (Vec<_>, Vec<_>) =
             left.partition(|(_, thread)| matches!(thread.pending, graph::Action::Spin { .. }));
@@ -331,10 +330,7 @@ impl Subject {
             let holders = self.holders(&state.vm, graph, *id);
             state.vm.waiting(vm_thread(*id), holders.into_iter().map(vm_thread).collect())
         };
-        Arc::new(Failure::non_termination(
-            spinning.iter().map(waiting).collect(),
-            blocked.iter().map(waiting).collect(),
-        ))
+        Failure::non_termination(spinning.iter().map(waiting).collect(), blocked.iter().map(waiting).collect())
     }
 
     /// Who has what a thread waits for.
@@ -345,8 +341,9 @@ impl Subject {
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
         }
-        let writes = &graph.location(loc).co[1..];
-        let Some(&last) = writes.last() else { return Vec::new() };
+        let writes = graph.locations().nth(loc.index()).map_or(&[][..], |(_, location)| &location.co[1..]);
+        // It was taken when there was but one thread.
+        let Some(&last) = writes.last() else { return vec![ThreadId::new(0)] };
         if exclusive || readers(graph, writes).is_empty() {
             return vec![graph.event(last).thread];
         }
@@ -399,8 +396,9 @@ impl Program for Subject {
         match Explored::new(&self.basis) {
             Ok(vm) => State { vm, trails: Vec::new(), issue: None },
             Err(failure) => {
-                let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue }
+                let mut state = State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue: None };
+                state.fail(failure);
+                state
             }
         }
     }
@@ -448,8 +446,12 @@ impl Program for Subject {
     fn error(&self, state: &State, thread: ThreadId) -> Issue {
         match &state.issue {
             Some(issue) => issue.clone(),
-            None => self.issue(Found::Nondeterminism(thread)),
+            None => state.wrong(state.vm.limit(vm_thread(thread), "a failure without a reason")),
         }
+    }
+
+    fn is_final(&self, issue: &Issue) -> bool {
+        !matches!(issue, Issue::Failure(_))
     }
 
     fn state_bytes(&self, state: &State) -> usize {
@@ -457,25 +459,28 @@ impl Program for Subject {
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
-        match ending {
-            Ending::Complete if self.check_leaks => match state.vm.leaks(|| self.atomics(graph)) {
-                Some(failure) => Err(Issue::Failure(Arc::from(failure))),
-                None => Ok(()),
-            },
-            Ending::Complete => Ok(()),
+        let failure = match ending {
+            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(graph)),
+            Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
                 let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
                 match of_interest {
-                    false => Ok(()),
+                    false => None,
                     true if graph.threads().any(|(_, thread)| spins(thread)) => {
-                        Err(Issue::Failure(self.non_termination(state, graph)))
+                        Some(Box::new(self.non_termination(state, graph)))
                     }
-                    true => Err(Issue::Failure(self.deadlock(state, graph))),
+                    true => Some(Box::new(self.deadlock(state, graph))),
                 }
             }
-        }
+        };
+        failure.map_or(Ok(()), |failure| Err(state.wrong(failure)))
     }
+}
+
+/// Whether a thread has ended the program, with all that is left in memory.
+fn exits(graph: &Graph) -> bool {
+    graph.threads().any(|(_, thread)| thread.pending == graph::Action::Exit)
 }
 
 fn vm_thread(thread: ThreadId) -> vm::ThreadId {

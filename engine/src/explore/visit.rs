@@ -299,8 +299,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     pub fn finish(&self) -> Step<P::Error> {
-        let complete = self.graph().threads().all(|(_, t)| t.is_finished());
-        let ending = if complete { Ending::Complete } else { Ending::Blocked };
+        let ending = Ending::of(self.graph());
         match self.program.finish(&self.state, self.graph(), ending) {
             Ok(()) => Step::Full(ending),
             Err(error) => Step::Failed(Failure::Program(error)),

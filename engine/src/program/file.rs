@@ -40,6 +40,12 @@ impl Program {
         bytes
     }
 
+    /// Tells programs apart: equal programs have equal ones, and others hardly ever.
+    pub fn fingerprint(&self) -> String {
+        let bytes = self.to_bytes();
+        format!("{:08x}-{:x}", crc32fast::hash(&bytes[HEADER..]), bytes.len() - HEADER)
+    }
+
     /// Writes the program to a file.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         std::fs::write(path, self.to_bytes())
@@ -88,6 +94,8 @@ mod tests {
         let program =
             Program { crate_name: "stack".into(), messages: vec!["inline assembly".into()], ..Program::default() };
         assert_eq!(load(&program.to_bytes()).unwrap(), program);
+        assert_eq!(load(&program.to_bytes()).unwrap().fingerprint(), program.fingerprint());
+        assert_ne!(Program { crate_name: "other".into(), ..program.clone() }.fingerprint(), program.fingerprint());
     }
 
     #[test]

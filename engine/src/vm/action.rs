@@ -5,8 +5,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::{Test, Then};
-use crate::program::{AtomicWidth, Ordering, RmwOp};
+use crate::program::{AtomicWidth, Ordering, PlaceId, RmwOp};
 
 use super::thread::ThreadId;
 
@@ -123,6 +125,8 @@ pub enum Action {
         address: u64,
         len: u32,
         value: u64,
+        /// Where it was made: the thread may have gone on since.
+        place: PlaceId,
     },
     /// Lets other threads run.
     Yield,
@@ -139,7 +143,8 @@ pub enum Action {
 }
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wait {
     Mutex,
     ReadLock,
@@ -195,7 +200,7 @@ impl fmt::Display for Wait {
             Wait::Message => "for a message",
             Wait::Room => "for room in the channel",
             Wait::Wake => "to be woken",
-            Wait::End(thread) => return write!(f, "for the end of the {thread}"),
+            Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
         })
     }
 }

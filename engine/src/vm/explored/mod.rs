@@ -20,7 +20,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::program::FuncId;
+use crate::program::{FuncId, PlaceId};
+use crate::verdict::Location;
 
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
@@ -28,6 +29,7 @@ use super::context;
 use super::failure::{Failure, Fault, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
+use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::world::Output;
 
@@ -35,6 +37,7 @@ pub use frozen::Frozen;
 pub use mark::Mark;
 use row::Moment;
 use universe::{RowId, Universe};
+pub(super) use view::View;
 
 /// What an action of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +192,29 @@ impl<A: Copy> Explored<A> {
         let universe = lock(&self.universe);
         let frozen = universe.threads.get(universe.row(self.row).thread(id));
         frozen.map_or_else(Vec::new, |frozen| context::stack_trace(&self.basis.image, &frozen.thread))
+    }
+
+    /// Whether a panic unwinds a thread.
+    pub fn is_unwinding(&self, id: ThreadId) -> bool {
+        let universe = lock(&self.universe);
+        let frozen = universe.threads.get(universe.row(self.row).thread(id));
+        frozen.is_some_and(|frozen| !frozen.thread.exceptions.is_empty())
+    }
+
+    /// What is at an address.
+    pub fn variable(&self, address: u64) -> Variable {
+        let universe = lock(&self.universe);
+        objects::variable(&universe.view(self.row), address, &self.basis.image)
+    }
+
+    /// A place of the program, if it is one.
+    pub fn location_of(&self, place: PlaceId) -> Option<Location> {
+        objects::location_of(&self.basis.image, place)
+    }
+
+    /// Whether the deadline has passed.
+    pub fn is_out_of_time(&self) -> bool {
+        self.basis.options.is_over()
     }
 
     /// What was written so far.

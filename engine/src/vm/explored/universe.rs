@@ -432,6 +432,9 @@ impl Vm {
         translate: &mut impl FnMut(Stop) -> Result<Translated<A>, String>,
     ) -> Result<A, Box<Failure>> {
         loop {
+            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
+                return Err(self.exit_failure(id, code));
+            }
             match translate(stop) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => {

@@ -4,6 +4,7 @@ use crate::program::address::{GLOBAL_REGION, HEAP_REGION, REGION_BITS, STACK_BIT
 use crate::vm::image::Globals;
 use crate::vm::leak::Memory;
 use crate::vm::memory::{Alloc, AllocKind, Entry, Key, ObjectId, Objects, Value, Version};
+use crate::vm::thread::Thread;
 use crate::vm::world::Output;
 
 use super::row::Row;
@@ -48,6 +49,12 @@ impl<A: Copy> View<'_, A> {
             Some(Value::Output(output)) => Some(output),
             _ => None,
         }
+    }
+
+    /// The thread whose stack an address is in.
+    pub fn owner(&self, address: u64) -> Option<&Thread> {
+        let frozen = self.row.threads.iter().filter_map(|state| self.threads.get(*state));
+        frozen.map(|frozen| &frozen.thread).find(|thread| thread.stack.owns(address))
     }
 
     /// Up to 8 bytes as a number; 0 where there is no memory.
