@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, Output, RunOptions, Site, Stepped, Stop, Tracked,
-    Translated, Wait,
+    self, Action, Basis, Explored, Failure, FailureKind, Image, Output, Peeked, RunOptions, Site, Stepped, Stop,
+    Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -27,6 +28,8 @@ pub struct Subject {
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
+    /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
+    uninitialized: AtomicBool,
 }
 
 /// A thread with more events than this will not end by itself.
@@ -116,6 +119,7 @@ impl Subject {
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
+            uninitialized: AtomicBool::new(false),
         }
     }
 
@@ -412,6 +416,12 @@ impl Program for Subject {
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
         let id = vm_thread(thread);
+        if answer.initial
+            && self.uninitialized.load(atomic::Ordering::Relaxed)
+            && let Err(failure) = state.vm.check_initialized(id)
+        {
+            return state.fail(failure);
+        }
         let value = u128::from(answer.value);
         let (pending, translated) = state.vm.pending_and_translated(id);
         let answered = match pending {
@@ -436,7 +446,11 @@ impl Program for Subject {
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
         let Atomic { address, width } = self.locations.atomic(loc);
-        state.vm.peek(address, width.bytes() as usize)
+        let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
+        if !initialized {
+            self.uninitialized.store(true, atomic::Ordering::Relaxed);
+        }
+        value
     }
 
     fn all_left(&self, state: &State, keepers: Loc) -> bool {

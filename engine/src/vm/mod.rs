@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Explored, Mark, Stepped, Translated};
+pub use explored::{Basis, Explored, Mark, Peeked, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
