@@ -1,14 +1,15 @@
 //! A lowered test as a program to explore.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Reply, RunOptions, Site,
-    Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply, RunOptions,
+    Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -27,6 +28,12 @@ pub struct Subject {
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
+    /// How often a thread may come back to the same place.
+    unroll: Option<u32>,
+    /// The loop that was given up because of that: the first in the source.
+    given_up: Mutex<Option<Box<Failure>>>,
+    /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
+    uninitialized: AtomicBool,
 }
 
 /// A thread with more events than this will not end by itself.
@@ -116,6 +123,9 @@ impl Subject {
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
+            unroll: options.unroll,
+            given_up: Mutex::new(None),
+            uninitialized: AtomicBool::new(false),
         }
     }
 
@@ -133,6 +143,19 @@ impl Subject {
         }
     }
 
+    /// An execution is given up: remembers the first place in the source where that happened.
+    fn give_up(&self, failure: Box<Failure>) {
+        let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if given_up.as_ref().is_none_or(|known| failure.location < known.location) {
+            *given_up = Some(failure);
+        }
+    }
+
+    /// Why executions were given up, if some were.
+    pub fn given_up(&self) -> Option<Box<Failure>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notices where a thread waits in a loop.
     fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
         let Stepped { from, action, mark, changed, .. } = stepped;
@@ -140,6 +163,12 @@ impl Subject {
             (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
             _ => true,
         };
+        if let Some(bound) = self.unroll
+            && state.trail(id).come_back(mark.site) > bound
+        {
+            self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
+            return graph::Action::Block;
+        }
         let trail = state.trail(id);
         if effect || changed {
             trail.clear();
@@ -409,6 +438,12 @@ impl Program for Subject {
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
+        if answer.initial
+            && self.uninitialized.load(atomic::Ordering::Relaxed)
+            && let Err(failure) = state.vm.check_initialized(vm_thread(thread))
+        {
+            return state.fail(failure);
+        }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
         self.run(state, vm_thread(thread), cue, answer.clock, events)
@@ -425,7 +460,11 @@ impl Program for Subject {
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
         let Atomic { address, width } = self.locations.atomic(loc);
-        state.vm.peek(address, width.bytes() as usize)
+        let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
+        if !initialized {
+            self.uninitialized.store(true, atomic::Ordering::Relaxed);
+        }
+        value
     }
 
     fn all_left(&self, state: &State, keepers: Loc) -> bool {

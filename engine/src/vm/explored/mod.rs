@@ -38,6 +38,7 @@ pub use mark::Mark;
 use row::Moment;
 pub use steps::Cue;
 use universe::{RowId, Universe};
+pub use view::Peeked;
 pub(super) use view::View;
 
 /// What a stop of a thread is to whoever explores.
@@ -186,9 +187,14 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).vm.heap.learned.take()
     }
 
-    /// Up to 8 bytes of memory as a number; 0 where there is no memory.
-    pub fn peek(&self, address: u64, len: usize) -> u64 {
+    /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.
+    pub fn peek(&self, address: u64, len: usize) -> Peeked {
         lock(&self.universe).view(self.row).peek(address, len)
+    }
+
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        lock(&self.universe).check_initialized(self.row, id)
     }
 
     /// A thread that waits for ever, with those who have what it waits for.
