@@ -28,3 +28,6 @@ fn unsupported_but_not_reached() {
         through_a_function();
     }
 }
+
+#[dpor::test(equivalence = "reads-from")]
+fn equivalence() {}

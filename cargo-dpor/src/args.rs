@@ -1,10 +1,16 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dpor_engine::explore::AwaitLevel;
+use dpor_engine::model::MemoryModel;
+use serde::{Deserialize, Serialize};
 
 use crate::litmus::LitmusArgs;
 
@@ -18,8 +24,10 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check the tests of a crate
+    /// Check the tests of a crate: explore every execution of each
     Test(Box<TestArgs>),
+    /// Run a failing execution again that `test` has recorded
+    Replay(ReplayArgs),
     /// Build what is needed once: the standard library with its MIR (`test` does this by itself)
     Setup(SetupArgs),
     /// Run litmus tests, without a compiler
@@ -37,13 +45,32 @@ pub struct SetupArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code: 1 the failure was reproduced; 2 it was not, because the program has changed or cannot be built."
+)]
+pub struct ReplayArgs {
+    /// The file that the report of the failure names
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Path to Cargo.toml, where that is no longer where it was
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Print text for people, or JSON with the whole trace
+    #[arg(long, default_value = "human")]
+    pub format: Format,
+    /// When to use colors (auto: on a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Print less of cargo's progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 every test passed; 1 some test did not pass; 2 the check could not be made.")]
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
-    /// Stop an execution after so many jumps and calls: the test is incomplete then
-    #[arg(long, value_name = "N", default_value_t = 500_000_000)]
-    pub max_steps: u64,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,
@@ -57,7 +84,85 @@ pub struct TestArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     #[command(flatten)]
+    pub explore: ExploreArgs,
+    #[command(flatten)]
     pub cargo: CargoArgs,
+}
+
+/// How the executions of a test are explored. What the attribute of a test says wins.
+#[derive(Debug, Args)]
+pub struct ExploreArgs {
+    /// The memory models to check each test under: rc11, sc, tso, pso
+    #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "rc11", help_heading = "Exploration")]
+    pub model: Vec<MemoryModel>,
+    /// How many delayed stores a buffer holds at most under tso and pso [default: any number]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Exploration")]
+    pub buffer_bound: Option<u32>,
+    /// What is done about threads that wait in loops: full, in-place, stale, off
+    #[arg(long, value_name = "LEVEL", default_value = "full", help_heading = "Exploration")]
+    pub r#await: AwaitLevel,
+    /// Let a loop that does not end by itself iterate at most so often: the test is incomplete then
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU32>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub unroll: Option<NonZeroU32>,
+    /// Let `compare_exchange_weak` fail spuriously
+    #[arg(long, help_heading = "Exploration")]
+    pub spurious: bool,
+    /// How many threads explore [default: all cores]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroUsize>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub workers: Option<NonZeroUsize>,
+    /// Stop a test after so many executions: it is incomplete then
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU64>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub max_executions: Option<NonZeroU64>,
+    /// Stop a test after so many seconds: it is incomplete then
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub timeout: Option<Duration>,
+    /// Stop an execution after so many jumps and calls: the test is incomplete then
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU64>,
+        allow_negative_numbers = true,
+        default_value = "500000000",
+        help_heading = "Exploration"
+    )]
+    pub max_steps: NonZeroU64,
+    /// Explore on after an error, and report each distinct one
+    #[arg(long, help_heading = "Exploration")]
+    pub keep_going: bool,
+}
+
+fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number, and at least 1")
+}
+
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    const WRONG: &str = "it must be a number of seconds greater than 0, such as 60 or 0.5";
+    let seconds: f64 = text.parse().map_err(|_| WRONG)?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero()).ok_or(WRONG)
 }
 
 /// Which tests of the selected targets are run.
@@ -97,7 +202,8 @@ pub enum ColorChoice {
 }
 
 /// What cargo is asked to build, as in `cargo test`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CargoArgs {
     /// Print less of cargo's progress
     #[arg(short, long, help_heading = "Cargo")]
@@ -282,16 +388,16 @@ impl List {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use clap::CommandFactory;
 
     use super::*;
 
-    fn parse(line: &str) -> Box<TestArgs> {
+    pub fn parse(line: &str) -> Box<TestArgs> {
         let words = line.split_whitespace().map(OsString::from);
         match Cli::parse_from(without_subcommand_name(words)).command {
             Command::Test(args) => args,
-            Command::Setup(_) | Command::Litmus(_) => panic!("`{line}` is not a test command"),
+            Command::Replay(_) | Command::Setup(_) | Command::Litmus(_) => panic!("`{line}` is not a test command"),
         }
     }
 
@@ -323,6 +429,28 @@ mod tests {
         assert_eq!(profile("cargo-dpor test"), "--profile test");
         assert_eq!(profile("cargo-dpor test -r"), "--profile test --config profile.test.inherits=\"release\"");
         assert_eq!(profile("cargo-dpor test --profile x"), "--profile test --config profile.test.inherits=\"x\"");
+    }
+
+    #[test]
+    fn bad_values_are_refused_with_advice() {
+        let error = |line: &str| {
+            let words = line.split_whitespace().map(OsString::from);
+            Cli::try_parse_from(without_subcommand_name(words)).unwrap_err().to_string()
+        };
+        for (line, advice) in [
+            ("cargo-dpor test --model x86", "expected one of rc11, sc, tso, pso"),
+            ("cargo-dpor test --workers 0", "at least 1"),
+            ("cargo-dpor test --max-executions none", "at least 1"),
+            ("cargo-dpor test --max-steps 0", "at least 1"),
+            ("cargo-dpor test --timeout -1", "greater than 0"),
+            ("cargo-dpor test --workers -1", "at least 1"),
+            ("cargo-dpor test --timeout 0", "greater than 0"),
+            ("cargo-dpor test --timeout soon", "greater than 0"),
+            ("cargo-dpor test --buffer-bound many", "--buffer-bound"),
+        ] {
+            assert!(error(line).contains(advice), "{line}: {}", error(line));
+        }
+        assert_eq!(parse("cargo-dpor test --timeout 0.5").explore.timeout, Some(Duration::from_millis(500)));
     }
 
     #[test]

@@ -11,12 +11,13 @@ use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, ensure};
 use dpor_engine::program::Program;
+use serde::{Deserialize, Serialize};
 
-use crate::args::TestArgs;
+use crate::args::{CargoArgs, ColorChoice};
 use crate::style::Style;
 use crate::toolchain::Toolchain;
 use crate::workspace::Workspace;
@@ -33,10 +34,13 @@ pub struct Binary {
     /// The directory of the package.
     pub directory: PathBuf,
     pub program: Arc<Program>,
+    /// That of the program, once it was asked for.
+    pub fingerprint: OnceLock<String>,
 }
 
 /// What a target is, in the order in which targets are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TargetKind {
     Lib,
     Bin,
@@ -66,6 +70,11 @@ impl Binary {
             kind => format!("{}::{}/{}", self.package, kind.name(), self.target),
         }
     }
+
+    /// Tells the program from others.
+    pub fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| self.program.fingerprint())
+    }
 }
 
 /// The selected targets, compiled; `None` where cargo failed, and has said why.
@@ -73,10 +82,11 @@ pub fn compile(
     toolchain: &Toolchain,
     sysroot: &Path,
     workspace: &Workspace,
-    args: &TestArgs,
+    args: &CargoArgs,
+    color: ColorChoice,
 ) -> Result<Option<Vec<Binary>>> {
     let driver = driver()?;
-    let style = Style::for_stderr(args.color);
+    let style = Style::for_stderr(color);
     let directory = TargetDirectory::open(&workspace.target_directory, &driver, sysroot, style)?;
     let mut cargo = cargo(toolchain, args, &directory, style);
     cargo.env("RUSTC_WRAPPER", &driver).env("DPOR_SYSROOT", sysroot).env("LD_LIBRARY_PATH", toolchain.library_path()?);
@@ -102,15 +112,15 @@ fn driver() -> Result<PathBuf> {
     Ok(driver)
 }
 
-fn cargo(toolchain: &Toolchain, args: &TestArgs, directory: &TargetDirectory, style: Style) -> Command {
+fn cargo(toolchain: &Toolchain, args: &CargoArgs, directory: &TargetDirectory, style: Style) -> Command {
     let mut cargo = toolchain.cargo_command();
     let messages = if style.enabled() { "json-diagnostic-rendered-ansi" } else { "json" };
     cargo
         .arg("check")
-        .args(args.cargo.selection())
-        .args(args.cargo.profile())
-        .args(args.cargo.manifest())
-        .args(args.cargo.verbosity())
+        .args(args.selection())
+        .args(args.profile())
+        .args(args.manifest())
+        .args(args.verbosity())
         // With a target, cargo keeps build scripts and procedural macros apart: they need the ordinary library.
         .args(["--target", toolchain.host()])
         .arg("--target-dir")
@@ -174,5 +184,6 @@ fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Opti
         target: artifact.target.clone(),
         directory,
         program: Arc::new(program),
+        fingerprint: OnceLock::new(),
     }))
 }

@@ -1,83 +1,44 @@
-//! Holds what a run found against what the test says it expects.
+//! Holds what a check found against what the test says it expects.
 
-use dpor_engine::program::{Origin, TestConfig};
+use dpor_engine::program::TestConfig;
 use dpor_engine::verdict::{ErrorKind, Location, Outcome};
 
-/// How a run ended, before anything is expected of it.
-pub enum Ending {
-    /// Nothing was found.
-    Clean,
-    /// The program has an error.
-    Error(ErrorKind, Problem),
-    /// A limit was reached.
-    Limit(Problem),
-    /// The program needs something that the checker cannot model.
-    Unsupported(Problem),
-}
-
-/// What is wrong, and where.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Problem {
-    pub message: String,
-    pub location: Option<Location>,
-    /// The active functions, the innermost first.
-    pub stack: Vec<Frame>,
-    pub notes: Vec<Note>,
-}
-
-/// An active function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
-    pub function: String,
-    pub origin: Origin,
-    pub location: Location,
-}
-
-/// Something that explains a problem.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Note {
-    pub message: String,
-    pub location: Option<Location>,
-}
+use crate::finding::{Finding, FindingKind};
 
 /// The verdict on a test.
 pub struct Verdict {
     pub outcome: Outcome,
-    /// What users are told of a test that did not pass: a kind and the problem.
-    pub problem: Option<(&'static str, Problem)>,
+    /// What users are told of a test that did not pass.
+    pub findings: Vec<Finding>,
 }
 
-impl Verdict {
-    fn passed() -> Verdict {
-        Verdict { outcome: Outcome::Passed, problem: None }
+/// The verdict on a test that is defined at `place`, given all that was found.
+pub fn judge(findings: Vec<Finding>, config: &TestConfig, place: Location) -> Verdict {
+    let expected = expected_kind(config).map(FindingKind::Error);
+    let (met, mut rest): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| Some(finding.kind) == expected && has_text(finding, config));
+    if met.is_empty()
+        && rest.is_empty()
+        && let Some(kind) = expected_kind(config)
+    {
+        rest.push(missing(kind, config, place));
     }
-
-    fn failed(kind: ErrorKind, problem: Problem) -> Verdict {
-        Verdict { outcome: Outcome::Failed, problem: Some((kind.name(), problem)) }
+    // What is expected may come before everything is explored.
+    if !met.is_empty() {
+        rest.retain(|finding| finding.kind != FindingKind::Limit);
     }
+    let findings = rest.into_iter().map(|finding| with_expected_text(finding, config)).collect::<Vec<_>>();
+    Verdict { outcome: outcome(&findings), findings }
 }
 
-/// The verdict on a test that is defined at `place` and ended so.
-pub fn judge(ending: Ending, config: &TestConfig, place: Location) -> Verdict {
-    match ending {
-        Ending::Clean => match expected_kind(config) {
-            None => Verdict::passed(),
-            Some(expected) => missing(expected, config, place),
-        },
-        Ending::Error(kind, problem) if Some(kind) == expected_kind(config) => {
-            match unexpected_message(&problem, config) {
-                None => Verdict::passed(),
-                Some(note) => {
-                    let notes = problem.notes.iter().cloned().chain([note]).collect();
-                    Verdict::failed(kind, Problem { notes, ..problem })
-                }
-            }
-        }
-        Ending::Error(kind, problem) => Verdict::failed(kind, problem),
-        Ending::Limit(problem) => Verdict { outcome: Outcome::Incomplete, problem: Some(("incomplete", problem)) },
-        Ending::Unsupported(problem) => {
-            Verdict { outcome: Outcome::Unsupported, problem: Some(("unsupported", problem)) }
-        }
+/// An error outweighs everything else.
+fn outcome(findings: &[Finding]) -> Outcome {
+    let found = |is: fn(FindingKind) -> bool| findings.iter().any(|finding| is(finding.kind));
+    match () {
+        () if found(|kind| matches!(kind, FindingKind::Error(_))) => Outcome::Failed,
+        () if found(|kind| kind == FindingKind::Unsupported) => Outcome::Unsupported,
+        () if found(|kind| kind == FindingKind::Limit) => Outcome::Incomplete,
+        () => Outcome::Passed,
     }
 }
 
@@ -86,37 +47,59 @@ fn expected_kind(config: &TestConfig) -> Option<ErrorKind> {
 }
 
 /// An expectation that is not met is a failed assertion of the test.
-fn missing(expected: ErrorKind, config: &TestConfig, place: Location) -> Verdict {
+fn missing(expected: ErrorKind, config: &TestConfig, place: Location) -> Finding {
     let message = match config.expect {
         Some(_) => format!("the test did not have the expected error: {}", expected.name()),
         None => "test did not panic as expected".to_owned(),
     };
-    Verdict::failed(ErrorKind::Panic, Problem { message, location: Some(place), ..Problem::default() })
+    Finding::new(FindingKind::Error(ErrorKind::Panic), message, Some(place))
 }
 
-/// What is said of a panic whose message lacks the text that `#[should_panic]` names.
-fn unexpected_message(problem: &Problem, config: &TestConfig) -> Option<Note> {
-    let expected = &config.should_panic.as_ref()?.expected;
-    let message = format!("panic did not contain expected string: {expected:?}");
-    (!problem.message.contains(expected.as_str())).then_some(Note { message, location: None })
+/// Whether the message of a panic has the text that `#[should_panic]` names.
+fn has_text(finding: &Finding, config: &TestConfig) -> bool {
+    config.should_panic.as_ref().is_none_or(|should| finding.problem.message.contains(should.expected.as_str()))
+}
+
+/// Says of a panic which text it lacks.
+fn with_expected_text(finding: Finding, config: &TestConfig) -> Finding {
+    let is_panic = finding.kind == FindingKind::Error(ErrorKind::Panic) && finding.execution.is_some();
+    match &config.should_panic {
+        Some(should) if is_panic && expected_kind(config) == Some(ErrorKind::Panic) => {
+            finding.note(format!("panic did not contain expected string: {:?}", should.expected))
+        }
+        _ => finding,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use dpor_engine::check::Recording;
     use dpor_engine::program::ShouldPanic;
+    use dpor_engine::trace::Trace;
 
     use super::*;
+    use crate::finding::{Execution, Output};
 
     fn place() -> Location {
         Location { file: "src/lib.rs".into(), line: 3, column: 1 }
     }
 
-    fn outcome(ending: Ending, config: &TestConfig) -> Outcome {
-        judge(ending, config, place()).outcome
+    fn outcome(findings: Vec<Finding>, config: &TestConfig) -> Outcome {
+        judge(findings, config, place()).outcome
     }
 
-    fn error(kind: ErrorKind, message: &str) -> Ending {
-        Ending::Error(kind, Problem { message: message.into(), ..Problem::default() })
+    fn error(kind: ErrorKind, message: &str) -> Finding {
+        let (trace, output, recording) = (Trace::default(), Output::default(), Recording::default());
+        let execution = Some(Execution { trace, output, recording, replay: None });
+        Finding { execution, ..Finding::new(FindingKind::Error(kind), message, None) }
+    }
+
+    fn limit() -> Finding {
+        Finding::new(FindingKind::Limit, "", None)
+    }
+
+    fn unsupported() -> Finding {
+        Finding::new(FindingKind::Unsupported, "", None)
     }
 
     fn should_panic(expected: &str) -> TestConfig {
@@ -124,31 +107,38 @@ mod tests {
     }
 
     #[test]
-    fn without_expectations_only_a_clean_run_passes() {
+    fn without_expectations_only_what_is_clean_passes() {
         let config = TestConfig::default();
-        assert_eq!(outcome(Ending::Clean, &config), Outcome::Passed);
-        assert_eq!(outcome(error(ErrorKind::Panic, ""), &config), Outcome::Failed);
-        assert_eq!(outcome(Ending::Limit(Problem::default()), &config), Outcome::Incomplete);
-        assert_eq!(outcome(Ending::Unsupported(Problem::default()), &config), Outcome::Unsupported);
+        assert_eq!(outcome(vec![], &config), Outcome::Passed);
+        assert_eq!(outcome(vec![error(ErrorKind::Panic, "")], &config), Outcome::Failed);
+        assert_eq!(outcome(vec![limit()], &config), Outcome::Incomplete);
+        assert_eq!(outcome(vec![limit(), unsupported()], &config), Outcome::Unsupported);
+        assert_eq!(outcome(vec![unsupported(), error(ErrorKind::Panic, "")], &config), Outcome::Failed);
     }
 
     #[test]
     fn should_panic_wants_a_panic_with_its_text() {
-        assert_eq!(outcome(error(ErrorKind::Panic, "index out of range"), &should_panic("")), Outcome::Passed);
-        assert_eq!(outcome(error(ErrorKind::Panic, "index out of range"), &should_panic("range")), Outcome::Passed);
-        assert_eq!(outcome(error(ErrorKind::Panic, "index out of range"), &should_panic("key")), Outcome::Failed);
-        assert_eq!(outcome(error(ErrorKind::DataRace, "index"), &should_panic("")), Outcome::Failed);
-        assert_eq!(outcome(Ending::Limit(Problem::default()), &should_panic("")), Outcome::Incomplete);
-        let verdict = judge(Ending::Clean, &should_panic(""), place());
-        let (kind, problem) = verdict.problem.unwrap();
-        assert_eq!((kind, problem.location), ("panic", Some(place())));
+        let panic = || error(ErrorKind::Panic, "index out of range");
+        assert_eq!(outcome(vec![panic()], &should_panic("")), Outcome::Passed);
+        assert_eq!(outcome(vec![panic()], &should_panic("range")), Outcome::Passed);
+        assert_eq!(outcome(vec![panic()], &should_panic("key")), Outcome::Failed);
+        assert_eq!(outcome(vec![error(ErrorKind::DataRace, "index")], &should_panic("")), Outcome::Failed);
+        assert_eq!(outcome(vec![limit()], &should_panic("")), Outcome::Incomplete);
+        let finding = judge(vec![], &should_panic(""), place()).findings.pop().unwrap();
+        assert_eq!((finding.kind.name(), finding.problem.location), ("panic", Some(place())));
+        let finding = judge(vec![panic()], &should_panic("key"), place()).findings.pop().unwrap();
+        assert_eq!(finding.problem.notes[0].message, "panic did not contain expected string: \"key\"");
     }
 
     #[test]
-    fn expect_wants_an_error_of_its_kind() {
+    fn expect_wants_errors_of_its_kind_and_no_others() {
         let config = TestConfig { expect: Some(ErrorKind::DoubleFree), ..TestConfig::default() };
-        assert_eq!(outcome(error(ErrorKind::DoubleFree, ""), &config), Outcome::Passed);
-        assert_eq!(outcome(error(ErrorKind::Panic, ""), &config), Outcome::Failed);
-        assert_eq!(outcome(Ending::Clean, &config), Outcome::Failed);
+        let expected = || error(ErrorKind::DoubleFree, "");
+        assert_eq!(outcome(vec![expected()], &config), Outcome::Passed);
+        assert_eq!(outcome(vec![expected(), expected(), limit()], &config), Outcome::Passed);
+        assert_eq!(outcome(vec![expected(), error(ErrorKind::Panic, "")], &config), Outcome::Failed);
+        assert_eq!(outcome(vec![error(ErrorKind::Panic, "")], &config), Outcome::Failed);
+        assert_eq!(outcome(vec![limit()], &config), Outcome::Incomplete);
+        assert_eq!(outcome(vec![], &config), Outcome::Failed);
     }
 }

@@ -1,19 +1,23 @@
 //! `cargo dpor`: checks the tests of a crate.
 //!
 //! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
-//! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] runs them, [`judge`]
-//! holds the results against what the tests expect, and [`report`] says how they went.
+//! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] has each explored
+//! ([`check`]) as its [`settings`] say, [`judge`] holds what was found against what the tests expect, and [`report`] says
+//! how they went. Failing executions are kept in files, which [`replay`] runs again.
 
 mod args;
+mod check;
 mod compile;
+mod finding;
 mod judge;
 mod litmus;
 mod lock;
-mod machine;
 mod overlay;
+mod replay;
 mod report;
 mod run;
 mod select;
+mod settings;
 mod style;
 mod sysroot;
 mod toolchain;
@@ -25,6 +29,9 @@ use anyhow::Result;
 use clap::Parser;
 
 use args::{Cli, ColorChoice, Command, SetupArgs, TestArgs};
+use replay::Recorder;
+use select::Selection;
+use settings::Settings;
 use style::Style;
 use toolchain::Toolchain;
 
@@ -39,11 +46,13 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(args::without_subcommand_name(std::env::args_os()));
     let style = match &cli.command {
         Command::Test(args) => Style::for_stderr(args.color),
+        Command::Replay(args) => Style::for_stderr(args.color),
         Command::Setup(args) => Style::for_stderr(args.color),
         Command::Litmus(_) => Style::for_stderr(ColorChoice::Auto),
     };
     let result = match cli.command {
         Command::Test(args) => test(&args),
+        Command::Replay(args) => replay::replay(&args),
         Command::Setup(args) => setup(&args),
         Command::Litmus(args) => litmus::run(&args),
     };
@@ -59,17 +68,33 @@ fn test(args: &TestArgs) -> Result<u8> {
     let toolchain = Toolchain::find()?;
     let sysroot = sysroot::prepare(&toolchain, Style::for_stderr(args.color))?;
     let workspace = workspace::Workspace::load(&toolchain, &args.cargo)?;
-    let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, args)? else {
+    let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, &args.cargo, args.color)? else {
         return Ok(NOT_CHECKED);
     };
     let selection = select::select(&binaries, &args.filter);
-    let mut report = report::for_format(args, &workspace.root);
+    let mut report = report::for_args(args, &workspace.root);
     if args.filter.list {
         report.list(&selection)?;
         return Ok(PASSED);
     }
-    let summary = run::run(&selection, args, &mut *report)?;
+    warn_of_options_without_effect(&selection, args)?;
+    let recorder = Recorder::new(&workspace, &args.cargo, &selection)?;
+    let summary = run::run(&selection, args, &recorder, &mut *report)?;
     Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
+}
+
+/// Says so where an option changes nothing for any of the selected tests.
+fn warn_of_options_without_effect(selection: &Selection, args: &TestArgs) -> Result<()> {
+    let mut bounded = args.explore.buffer_bound.is_none() || selection.tests() == 0;
+    for selected in selection.targets.iter().flat_map(|target| &target.tests) {
+        let settings = Settings::resolve(&args.explore, &selected.test.config)?;
+        bounded |= settings.iter().any(|settings| settings.model.has_buffers());
+    }
+    if !bounded {
+        let warning = Style::for_stderr(args.color).warning("warning");
+        eprintln!("{warning}: `--buffer-bound` has no effect: no test is checked under tso or pso (`--model tso`)");
+    }
+    Ok(())
 }
 
 /// `cargo dpor setup`

@@ -2,33 +2,37 @@
 
 mod human;
 mod json;
+mod names;
 mod source;
+mod trace;
 
 use std::io::{self, stdout};
 use std::path::Path;
 use std::time::Duration;
 
+use dpor_engine::explore::Stats;
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 
-use crate::args::{Format, TestArgs};
+use crate::args::{ColorChoice, Format, TestArgs};
 use crate::compile::Binary;
+use crate::finding::Output;
 use crate::judge::Verdict;
-use crate::machine::Output;
 use crate::select::Selection;
+use crate::settings::{self, Settings};
 use crate::style::Style;
 
-/// A test that was run, or ignored.
+/// A test that was checked, or ignored.
 pub struct TestResult<'a> {
     pub binary: &'a Binary,
     pub test: &'a Test,
-    pub model: &'a str,
+    pub settings: Settings,
+    /// Whether the test is checked under other models too.
+    pub several_models: bool,
     pub verdict: Verdict,
-    /// What the test printed.
+    /// What the first execution printed.
     pub output: Output,
-    /// Complete executions, and executions that did not become complete.
-    pub executions: u64,
-    pub blocked: u64,
+    pub stats: Stats,
     pub duration: Duration,
 }
 
@@ -72,31 +76,49 @@ pub trait Report {
     fn list(&mut self, selection: &Selection) -> io::Result<()>;
     fn begin(&mut self, selection: &Selection) -> io::Result<()>;
     fn test(&mut self, result: &TestResult) -> io::Result<()>;
+    /// A failing execution that was run again, in place of a run.
+    fn replayed(&mut self, result: &TestResult) -> io::Result<()>;
     fn end(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
-/// The report in the format that the user wants. Paths in it are relative to `root`.
-pub fn for_format(args: &TestArgs, root: &Path) -> Box<dyn Report> {
-    match args.format {
-        Format::Human => {
-            Box::new(human::Human::new(stdout(), Style::for_stdout(args.color), root.to_owned(), args.nocapture))
-        }
-        Format::Json => Box::new(json::Json::new(stdout(), args.nocapture)),
+/// What the user wants to be told of a run. Paths are relative to `root`.
+pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
+    let workers = settings::workers(&args.explore);
+    for_format(args.format, args.color, root, Details { nocapture: args.nocapture, workers })
+}
+
+/// The report in a format.
+pub fn for_format(format: Format, color: ColorChoice, root: &Path, details: Details) -> Box<dyn Report> {
+    match format {
+        Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details)),
+        Format::Json => Box::new(json::Json::new(stdout(), details)),
     }
 }
 
+/// What else reports need to know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Details {
+    /// Whether to show what passing tests print.
+    pub nocapture: bool,
+    /// How many threads explore.
+    pub workers: usize,
+}
+
 #[cfg(test)]
-mod fixture {
+pub mod fixture {
     //! Results to report, for the tests of the formats.
 
     use std::sync::Arc;
 
+    use dpor_engine::check::Recording;
     use dpor_engine::program::{FuncId, Origin, PlaceId, Program, TestConfig};
-    use dpor_engine::verdict::Location;
+    use dpor_engine::trace::Trace;
+    use dpor_engine::verdict::{ErrorKind, Location};
 
     use super::*;
+    use crate::args::tests::parse;
     use crate::compile::TargetKind;
-    use crate::judge::{Frame, Note, Problem};
+    use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Problem};
 
     pub fn place(line: u32) -> Location {
         Location { file: "src/lib.rs".into(), line, column: 13 }
@@ -110,6 +132,7 @@ mod fixture {
             target: "stack".into(),
             directory: "/stack".into(),
             program,
+            fingerprint: Default::default(),
         }
     }
 
@@ -118,26 +141,41 @@ mod fixture {
         Test { name: "tests::pops".into(), dpor: true, config, entry: FuncId(0), place: PlaceId(0) }
     }
 
-    pub fn problem() -> Problem {
-        let frame = Frame { function: "tests::pops::pops".into(), origin: Origin::User, location: place(41) };
-        let note = Note { message: "freed here".into(), location: Some(place(40)) };
-        Problem { message: "gone".into(), location: Some(place(41)), stack: vec![frame], notes: vec![note] }
+    pub fn settings(config: &str) -> Settings {
+        let config = TestConfig::parse(config).unwrap();
+        Settings::resolve(&parse("cargo-dpor test").explore, &config).unwrap().swap_remove(0)
     }
 
-    pub fn result<'a>(
-        binary: &'a Binary,
-        test: &'a Test,
-        outcome: Outcome,
-        problem: Option<(&'static str, Problem)>,
-    ) -> TestResult<'a> {
+    /// A use after free, in an execution without a trace.
+    pub fn finding() -> Finding {
+        let frame = Frame { function: "tests::pops::pops".into(), origin: Origin::User, location: place(41) };
+        let note = Note { message: "freed here".into(), location: Some(place(40)) };
+        let problem = Problem {
+            message: "gone".into(),
+            location: Some(place(41)),
+            thread: None,
+            stack: vec![frame],
+            notes: vec![note],
+        };
+        let execution =
+            Execution { trace: Trace::default(), output: output(), recording: Recording::default(), replay: None };
+        Finding { kind: FindingKind::Error(ErrorKind::UseAfterFree), problem, execution: Some(execution) }
+    }
+
+    fn output() -> Output {
+        Output { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() }
+    }
+
+    pub fn result<'a>(binary: &'a Binary, test: &'a Test, outcome: Outcome, findings: Vec<Finding>) -> TestResult<'a> {
+        let config = &test.config;
         TestResult {
             binary,
             test,
-            model: test.config.model.as_deref().unwrap_or("rc11"),
-            verdict: Verdict { outcome, problem },
-            output: Output { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() },
-            executions: 1,
-            blocked: 0,
+            settings: Settings::resolve(&parse("cargo-dpor test").explore, config).unwrap().swap_remove(0),
+            several_models: false,
+            verdict: Verdict { outcome, findings },
+            output: output(),
+            stats: Stats { executions: 3, ..Stats::default() },
             duration: Duration::from_millis(250),
         }
     }

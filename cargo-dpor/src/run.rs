@@ -1,22 +1,23 @@
-//! Runs the selected tests, one after the other.
+//! Checks the selected tests, one after the other.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use dpor_engine::explore::Stats;
 use dpor_engine::verdict::Outcome;
 
 use crate::args::TestArgs;
+use crate::check;
 use crate::compile::Binary;
+use crate::finding::Output;
 use crate::judge::{Verdict, judge};
-use crate::machine::{self, Output};
+use crate::replay::Recorder;
 use crate::report::{Report, Summary, TestResult};
 use crate::select::{SelectedTest, Selection};
+use crate::settings::Settings;
 
-/// The model where the test names none.
-const DEFAULT_MODEL: &str = "rc11";
-
-/// Runs the tests, and reports them as they end.
-pub fn run(selection: &Selection, args: &TestArgs, report: &mut dyn Report) -> Result<Summary> {
+/// Checks the tests, and reports them as they end.
+pub fn run(selection: &Selection, args: &TestArgs, recorder: &Recorder, report: &mut dyn Report) -> Result<Summary> {
     let start = Instant::now();
     let mut summary = Summary::default();
     report.begin(selection)?;
@@ -27,8 +28,10 @@ pub fn run(selection: &Selection, args: &TestArgs, report: &mut dyn Report) -> R
             continue;
         }
         for selected in &target.tests {
-            for model in models(selected) {
-                let result = run_test(target.binary, selected, model, args);
+            let settings = settings(selected, args)?;
+            let several_models = settings.len() > 1;
+            for settings in settings {
+                let result = run_test(target.binary, selected, settings, several_models, recorder)?;
                 summary.count(result.verdict.outcome);
                 report.test(&result)?;
             }
@@ -39,32 +42,40 @@ pub fn run(selection: &Selection, args: &TestArgs, report: &mut dyn Report) -> R
     Ok(summary)
 }
 
-/// The models that a test is to be checked under. A test that is not run is reported once.
-fn models<'a>(selected: &SelectedTest<'a>) -> impl Iterator<Item = &'a str> {
-    let models = selected.test.config.model.as_deref().unwrap_or(DEFAULT_MODEL).split(',');
-    models.take(if selected.ignored { 1 } else { usize::MAX })
+/// The settings for each model that a test is to be checked under. A test that is not run is reported once.
+fn settings(selected: &SelectedTest, args: &TestArgs) -> Result<Vec<Settings>> {
+    let mut settings = Settings::resolve(&args.explore, &selected.test.config)?;
+    settings.truncate(if selected.ignored { 1 } else { usize::MAX });
+    Ok(settings)
 }
 
-fn run_test<'a>(binary: &'a Binary, selected: &SelectedTest<'a>, model: &'a str, args: &TestArgs) -> TestResult<'a> {
+fn run_test<'a>(
+    binary: &'a Binary,
+    selected: &SelectedTest<'a>,
+    settings: Settings,
+    several_models: bool,
+    recorder: &Recorder,
+) -> Result<TestResult<'a>> {
     let test = selected.test;
     let mut result = TestResult {
         binary,
         test,
-        model,
-        verdict: Verdict { outcome: Outcome::Ignored, problem: None },
+        settings,
+        several_models,
+        verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
         output: Output::default(),
-        executions: 0,
-        blocked: 0,
+        stats: Stats::default(),
         duration: Duration::ZERO,
     };
     if selected.ignored {
-        return result;
+        return Ok(result);
     }
     let start = Instant::now();
-    let run = machine::run(binary, test, args.max_steps);
+    let checked = check::check(binary, test, &result.settings);
     result.duration = start.elapsed();
-    result.executions = 1;
-    result.output = run.output;
-    result.verdict = judge(run.ending, &test.config, binary.program.location(test.place));
-    result
+    result.stats = checked.stats;
+    result.output = checked.output;
+    result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+    recorder.record(&mut result)?;
+    Ok(result)
 }

@@ -74,7 +74,8 @@ fn the_settings_of_other_profiles_can_be_used() {
     let project = Project::package("profiles", manifest).file("src/lib.rs", library);
     let outcomes = |arguments: &str| {
         let run = project.run(&format!("test {arguments}"));
-        let passed = |name: &str| run.stdout.lines().any(|line| line.contains("PASS") && line.ends_with(name));
+        let passed =
+            |name: &str| run.stdout.lines().any(|line| line.contains("PASS") && line.contains(&format!(" {name} (")));
         (passed("debug"), passed("overflow"))
     };
     assert_eq!(outcomes(""), (true, false));

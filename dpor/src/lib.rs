@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! `cargo dpor test` runs such a test in its own machine. Under plain `cargo test` it is an ordinary test, which runs
-//! the body once: the crate builds on stable Rust and has no dependencies but its own macro.
+//! `cargo dpor test` explores every execution of such a test that the memory model allows. Under plain `cargo test` it is
+//! an ordinary test, which runs the body once: the crate builds on stable Rust and has no dependencies but its own macro.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

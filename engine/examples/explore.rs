@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             stats.blocked,
             checked.time.as_secs_f64()
         );
-        if let Some(failure) = &checked.failure {
+        if let Some(failure) = checked.failure() {
             println!("  {:?}: {}", failure.kind, failure.message);
             for frame in failure.stack.iter().take(8) {
                 println!("    {} {}:{}", frame.function, frame.location.file, frame.location.line);

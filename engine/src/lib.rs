@@ -2,7 +2,7 @@
 //!
 //! Data goes one way: a [`program`] (plain data, lowered from Rust's MIR) runs in the [`vm`], whose visible actions become
 //! events of a [`graph`]; what the models allow ([`model`]) is explored ([`explore`]); what must not happen ends in a
-//! [`verdict`]. [`litmus`] programs, small ones written as data, run on the very same explorer.
+//! [`verdict`]; and a failing execution is told as a [`trace`]. [`litmus`] programs, small ones written as data, run on the very same explorer.
 
 #![forbid(unsafe_code)]
 
@@ -12,5 +12,6 @@ pub mod graph;
 pub mod litmus;
 pub mod model;
 pub mod program;
+pub mod trace;
 pub mod verdict;
 pub mod vm;

@@ -4,12 +4,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dpor_engine::explore::{AwaitLevel, Stats};
+use dpor_engine::model::MemoryModel;
 use dpor_engine::program::Origin;
 use dpor_engine::verdict::Outcome;
+use dpor_engine::vm::ThreadId;
 
 use super::source::Sources;
-use super::{Report, Summary, TestResult};
-use crate::judge::{Frame, Problem};
+use super::trace;
+use super::{Details, Report, Summary, TestResult};
+use crate::finding::{Execution, Finding, Frame, Problem};
 use crate::select::Selection;
 use crate::style::Style;
 
@@ -17,14 +21,14 @@ pub struct Human<W> {
     out: W,
     style: Style,
     sources: Sources,
-    nocapture: bool,
+    details: Details,
     /// The lines of the tests that did not pass, repeated at the end.
     not_passed: Vec<String>,
 }
 
 impl<W: Write> Human<W> {
-    pub fn new(out: W, style: Style, root: PathBuf, nocapture: bool) -> Human<W> {
-        Human { out, style, sources: Sources::new(root), nocapture, not_passed: Vec::new() }
+    pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
+        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new() }
     }
 
     fn status(&self, outcome: Outcome) -> String {
@@ -37,16 +41,28 @@ impl<W: Write> Human<W> {
         }
     }
 
+    /// All there is to say of a finding, and what its execution printed.
+    fn finding(&mut self, finding: &Finding, result: &TestResult) -> io::Result<()> {
+        self.problem(finding.kind.name(), &finding.problem)?;
+        if let Some(execution) = &finding.execution {
+            self.execution(execution)?;
+        }
+        writeln!(self.out)?;
+        let output = finding.execution.as_ref().map_or(&result.output, |execution| &execution.output);
+        self.output(&output.all, &result.test.name)
+    }
+
     fn problem(&mut self, kind: &str, problem: &Problem) -> io::Result<()> {
         let style = self.style;
         writeln!(self.out, "\n{}: {}", style.error(format_args!("error[{kind}]")), style.bold(&problem.message))?;
         if let Some(place) = &problem.location {
-            write!(self.out, "{}", self.sources.excerpt(place, style))?;
+            let thread = problem.thread.map(|thread| format!(" in {}", ThreadId(thread).phrase()));
+            write!(self.out, "{}", self.sources.excerpt(place, &thread.unwrap_or_default(), style))?;
         }
         for note in &problem.notes {
             writeln!(self.out, "{}: {}", style.bold("note"), note.message)?;
             if let Some(place) = note.location.as_ref().filter(|place| problem.location.as_ref() != Some(place)) {
-                write!(self.out, "{}", self.sources.excerpt(place, style))?;
+                write!(self.out, "{}", self.sources.excerpt(place, "", style))?;
             }
         }
         let stack = shown_frames(&problem.stack, kind);
@@ -57,7 +73,19 @@ impl<W: Write> Human<W> {
                 writeln!(self.out, "{line}")?;
             }
         }
-        writeln!(self.out)
+        Ok(())
+    }
+
+    /// What happens in a failing execution. Where no thread does anything visible, the place says it all.
+    fn execution(&mut self, execution: &Execution) -> io::Result<()> {
+        if execution.trace.steps.is_empty() {
+            return Ok(());
+        }
+        write!(self.out, "\n{}", trace::render(&execution.trace, self.style))?;
+        match &execution.replay {
+            Some(path) => writeln!(self.out, "\n{}: cargo dpor replay {}", self.style.bold("replay"), path.display()),
+            None => Ok(()),
+        }
     }
 
     fn output(&mut self, output: &str, test: &str) -> io::Result<()> {
@@ -80,11 +108,12 @@ impl<W: Write> Report for Human<W> {
                 writeln!(self.out, "{}: test", selected.test.name)?;
             }
         }
-        writeln!(self.out, "\n{}", count(selection.tests(), "test"))
+        writeln!(self.out, "\n{}", count(selection.tests() as u64, "test"))
     }
 
     fn begin(&mut self, selection: &Selection) -> io::Result<()> {
-        let (tests, targets) = (count(selection.tests(), "test"), count(selection.targets.len(), "target"));
+        let (tests, targets) =
+            (count(selection.tests() as u64, "test"), count(selection.targets.len() as u64, "target"));
         writeln!(self.out, "{} {tests} in {targets}", self.style.status("Running"))?;
         if selection.tests() + selection.filtered_out == 0 {
             writeln!(self.out, "{:>12} there is no `#[dpor::test]` in the selected targets", "")?;
@@ -94,8 +123,7 @@ impl<W: Write> Report for Human<W> {
 
     fn test(&mut self, result: &TestResult) -> io::Result<()> {
         let outcome = result.verdict.outcome;
-        let model = result.test.config.model.as_ref().map(|_| format!(" ({})", result.model)).unwrap_or_default();
-        let name = format!("{} {}{model}", result.binary.id(), self.style.bold(&result.test.name));
+        let name = format!("{} {}", result.binary.id(), self.style.bold(&result.test.name));
         let reason = match (outcome, &result.test.config.ignore) {
             (Outcome::Ignored, Some(reason)) if !reason.is_empty() => format!(": {reason}"),
             _ => String::new(),
@@ -103,17 +131,29 @@ impl<W: Write> Report for Human<W> {
         let status = self.status(outcome);
         match outcome {
             Outcome::Ignored => writeln!(self.out, "{status} [         ] {name}{reason}")?,
-            _ => writeln!(self.out, "{status} [{}] {name}", seconds(result.duration))?,
+            _ => writeln!(self.out, "{status} [{}] {name} {}", seconds(result.duration), explored(result))?,
         }
-        let bad = result.verdict.problem.as_ref();
-        if let Some((kind, problem)) = bad {
-            self.not_passed.push(format!("{status} {name}"));
-            self.problem(kind, problem)?;
+        if outcome == Outcome::Passed && is_vacuous(result) {
+            let note = self.style.warning("warning");
+            writeln!(
+                self.out,
+                "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
+            )?;
         }
-        if bad.is_some() || self.nocapture {
-            self.output(&result.output.all, &result.test.name)?;
+        for finding in &result.verdict.findings {
+            self.finding(finding, result)?;
+        }
+        match result.verdict.findings.is_empty() {
+            true if self.details.nocapture => self.output(&result.output.all, &result.test.name)?,
+            true => {}
+            false => self.not_passed.push(format!("{status} {name}{}", in_parentheses(&under(result)))),
         }
         self.out.flush()
+    }
+
+    fn replayed(&mut self, result: &TestResult) -> io::Result<()> {
+        writeln!(self.out, "{} one execution", self.style.status("Replaying"))?;
+        self.test(result)
     }
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
@@ -132,7 +172,7 @@ impl<W: Write> Report for Human<W> {
             }
         }
         let word = if summary.all_passed() { style.status("Summary") } else { style.bad_status("Summary") };
-        let run = count(summary.run(), "test");
+        let run = count(summary.run() as u64, "test");
         writeln!(self.out, "------------")?;
         writeln!(self.out, "{word} [{}] {run} run: {}", seconds(summary.duration), parts.join(", "))?;
         for line in &self.not_passed {
@@ -146,8 +186,39 @@ impl<W: Write> Report for Human<W> {
 }
 
 /// `1 test`, `2 tests`
-fn count(number: usize, noun: &str) -> String {
+fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Whether nothing was checked in the end.
+fn is_vacuous(result: &TestResult) -> bool {
+    result.stats.executions == 0 && result.stats.blocked > 0
+}
+
+/// What was explored, and under what: `(tso, 12 executions, 3 blocked)`
+fn explored(result: &TestResult) -> String {
+    let Stats { executions, blocked, .. } = result.stats;
+    let mut parts = under(result);
+    parts.push(count(executions, "execution"));
+    parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+    in_parentheses(&parts).trim_start().to_owned()
+}
+
+/// What is not as by default.
+fn under(result: &TestResult) -> Vec<String> {
+    let settings = &result.settings;
+    let names_model = result.several_models || settings.model != MemoryModel::default();
+    let model = names_model.then(|| settings.model.to_string());
+    let bound = settings.buffer_bound.map(|bound| format!("buffer bound {bound}"));
+    let spurious = settings.spurious.then(|| "spurious failures".to_owned());
+    let level = settings.awaiting.name();
+    let awaiting = (settings.awaiting != AwaitLevel::Full).then(|| format!("await {level}"));
+    let unroll = settings.unroll.map(|bound| format!("unroll {bound}"));
+    [model, bound, awaiting, unroll, spurious].into_iter().flatten().collect()
+}
+
+fn in_parentheses(parts: &[String]) -> String {
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 fn seconds(duration: Duration) -> String {
@@ -178,7 +249,7 @@ fn line(frames: &[Frame]) -> String {
         100.. | 0 => " (100 times or more)".to_owned(),
     };
     match frame.origin {
-        Origin::Std => format!("    ({} of the standard library)", count(number, "function")),
+        Origin::Std => format!("    ({} of the standard library)", count(number as u64, "function")),
         _ => format!("    {} at {}:{}:{}{repeated}", frame.function, place.file, place.line, place.column),
     }
 }
@@ -194,38 +265,49 @@ mod tests {
 
     fn report(nocapture: bool, act: impl FnOnce(&mut Human<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), nocapture)).unwrap();
+        let details = Details { nocapture, workers: 1 };
+        act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), details)).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_passing_test_is_a_line() {
         let (binary, test) = (fixture::binary(), fixture::test(""));
-        let result = fixture::result(&binary, &test, Outcome::Passed, None);
-        let line = "        PASS [   0.250s] stack tests::pops\n";
+        let result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
+        let line = "        PASS [   0.250s] stack tests::pops (3 executions)\n";
         assert_eq!(report(false, |human| human.test(&result)), line);
         let output = "--- output of tests::pops ---\nprinted\n\n";
         assert_eq!(report(true, |human| human.test(&result)), format!("{line}{output}"));
     }
 
     #[test]
+    fn what_is_not_as_by_default_is_said() {
+        let (binary, test) = (fixture::binary(), fixture::test("model=tso\nbuffer_bound=2\nspurious=true"));
+        let mut result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
+        result.stats.executions = 1;
+        result.stats.blocked = 2;
+        let line = "        PASS [   0.250s] stack tests::pops (tso, buffer bound 2, spurious failures, 1 execution, 2 blocked)\n";
+        assert_eq!(report(false, |human| human.test(&result)), line);
+    }
+
+    #[test]
     fn an_ignored_test_has_its_reason() {
         let (binary, test) = (fixture::binary(), fixture::test("ignore=slow"));
-        let result = fixture::result(&binary, &test, Outcome::Ignored, None);
+        let result = fixture::result(&binary, &test, Outcome::Ignored, vec![]);
         assert_eq!(report(false, |human| human.test(&result)), "     IGNORED [         ] stack tests::pops: slow\n");
     }
 
     #[test]
     fn a_failing_test_is_explained_and_repeated_at_the_end() {
         let (binary, test) = (fixture::binary(), fixture::test(""));
-        let result = fixture::result(&binary, &test, Outcome::Failed, Some(("use-after-free", fixture::problem())));
+        let result = fixture::result(&binary, &test, Outcome::Failed, vec![fixture::finding()]);
         let summary = Summary { failed: 1, not_run: 2, ..Summary::default() };
         let text = report(false, |human| {
             human.test(&result)?;
             human.end(&summary)
         });
         let expected = "
-        FAIL [   0.250s] stack tests::pops
+        FAIL [   0.250s] stack tests::pops (3 executions)
 
 error[use-after-free]: gone
   --> src/lib.rs:41:13

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
+use dpor_engine::trace::Trace;
 use dpor_engine::verdict::Outcome;
 use serde::Serialize;
 
-use super::{Report, Summary, TestResult};
-use crate::judge::Problem;
+use super::{Details, Report, Summary, TestResult};
+use crate::finding::Finding;
 use crate::select::Selection;
 
 pub struct Json<W> {
     out: W,
-    /// Whether to include what passing tests print.
-    nocapture: bool,
+    details: Details,
 }
 
 #[derive(Serialize)]
@@ -62,6 +62,9 @@ struct TestEvent<'a> {
     blocked: u64,
     seconds: f64,
     error: Option<ErrorObject<'a>>,
+    /// All errors, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ErrorObject<'a>>,
     /// What the test wrote to its standard output, and to the one for errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a str>,
@@ -76,9 +79,13 @@ struct ErrorObject<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     column: Option<u32>,
-    replay: Option<&'a str>,
+    replay: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<u16>,
     stack: Vec<FrameObject<'a>>,
     notes: Vec<NoteObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a Trace>,
 }
 
 #[derive(Serialize)]
@@ -98,8 +105,8 @@ struct NoteObject<'a> {
 }
 
 impl<W: Write> Json<W> {
-    pub fn new(out: W, nocapture: bool) -> Json<W> {
-        Json { out, nocapture }
+    pub fn new(out: W, details: Details) -> Json<W> {
+        Json { out, details }
     }
 
     fn emit(&mut self, event: &Event) -> io::Result<()> {
@@ -125,11 +132,17 @@ impl<W: Write> Report for Json<W> {
     }
 
     fn begin(&mut self, selection: &Selection) -> io::Result<()> {
-        self.emit(&Event::Suite { tests: selection.tests(), workers: 1, version: env!("CARGO_PKG_VERSION") })
+        let (tests, workers) = (selection.tests(), self.details.workers);
+        self.emit(&Event::Suite { tests, workers, version: env!("CARGO_PKG_VERSION") })
     }
 
     fn test(&mut self, result: &TestResult) -> io::Result<()> {
-        let event = TestEvent::new(result, self.nocapture);
+        let event = TestEvent::new(result, self.details.nocapture, false);
+        self.emit(&Event::Test(Box::new(event)))
+    }
+
+    fn replayed(&mut self, result: &TestResult) -> io::Result<()> {
+        let event = TestEvent::new(result, self.details.nocapture, true);
         self.emit(&Event::Test(Box::new(event)))
     }
 
@@ -141,30 +154,37 @@ impl<W: Write> Report for Json<W> {
 }
 
 impl<'a> TestEvent<'a> {
-    fn new(result: &'a TestResult, nocapture: bool) -> TestEvent<'a> {
-        let config = &result.test.config;
+    fn new(result: &'a TestResult, nocapture: bool, with_traces: bool) -> TestEvent<'a> {
+        let settings = &result.settings;
+        let findings = &result.verdict.findings;
+        let error = |finding: &'a Finding| ErrorObject::new(finding, with_traces);
+        let failing = findings.iter().find_map(|finding| finding.execution.as_ref());
+        let output = failing.map_or(&result.output, |execution| &execution.output);
         let bad = !matches!(result.verdict.outcome, Outcome::Passed | Outcome::Ignored);
         TestEvent {
             name: &result.test.name,
             package: &result.binary.package,
             target: Target { kind: result.binary.kind.name(), name: &result.binary.target },
-            model: result.model,
-            buffer_bound: config.buffer_bound,
-            equivalence: config.equivalence.as_deref().unwrap_or("trace"),
-            awaiting: "full",
+            model: settings.model.name(),
+            buffer_bound: settings.buffer_bound,
+            equivalence: &settings.equivalence,
+            awaiting: settings.awaiting.name(),
             outcome: result.verdict.outcome.name(),
-            executions: result.executions,
-            blocked: result.blocked,
+            executions: result.stats.executions,
+            blocked: result.stats.blocked,
             seconds: result.duration.as_secs_f64(),
-            error: result.verdict.problem.as_ref().map(|(kind, problem)| ErrorObject::new(kind, problem)),
-            output: (nocapture || bad).then_some(&result.output.stdout),
-            stderr: (nocapture || bad).then_some(&result.output.stderr),
+            error: findings.first().map(error),
+            errors: if findings.len() > 1 { findings.iter().map(error).collect() } else { Vec::new() },
+            output: (nocapture || bad).then_some(&output.stdout),
+            stderr: (nocapture || bad).then_some(&output.stderr),
         }
     }
 }
 
 impl<'a> ErrorObject<'a> {
-    fn new(kind: &'static str, problem: &'a Problem) -> ErrorObject<'a> {
+    fn new(finding: &'a Finding, with_trace: bool) -> ErrorObject<'a> {
+        let problem = &finding.problem;
+        let execution = finding.execution.as_ref();
         let place = problem.location.as_ref();
         let frames = problem.stack.iter().map(|frame| FrameObject {
             function: &frame.function,
@@ -179,14 +199,16 @@ impl<'a> ErrorObject<'a> {
             column: note.location.as_ref().map(|place| place.column),
         });
         ErrorObject {
-            kind,
+            kind: finding.kind.name(),
             message: &problem.message,
             file: place.map(|place| place.file.as_str()),
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
-            replay: None,
+            replay: execution.and_then(|execution| Some(execution.replay.as_ref()?.display().to_string())),
+            thread: problem.thread,
             stack: frames.collect(),
             notes: notes.collect(),
+            trace: execution.filter(|_| with_trace).map(|execution| &execution.trace),
         }
     }
 }
@@ -200,20 +222,20 @@ mod tests {
 
     fn report(act: impl FnOnce(&mut Json<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        act(&mut Json::new(&mut out, false)).unwrap();
+        act(&mut Json::new(&mut out, Details { nocapture: false, workers: 2 })).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_passing_test() {
         let (binary, test) = (fixture::binary(), fixture::test(""));
-        let result = fixture::result(&binary, &test, Outcome::Passed, None);
+        let result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
         assert_eq!(
             report(|json| json.test(&result)),
             concat!(
                 r#"{"event":"test","name":"tests::pops","package":"stack","target":{"kind":"lib","name":"stack"},"#,
                 r#""model":"rc11","buffer_bound":null,"equivalence":"trace","await":"full","outcome":"passed","#,
-                r#""executions":1,"blocked":0,"seconds":0.25,"error":null}"#,
+                r#""executions":3,"blocked":0,"seconds":0.25,"error":null}"#,
                 "\n"
             )
         );
@@ -221,16 +243,17 @@ mod tests {
 
     #[test]
     fn a_failing_test() {
-        let (binary, test) = (fixture::binary(), fixture::test("model=tso\nbuffer_bound=2\nequivalence=reads-from"));
-        let problem = Some(("use-after-free", fixture::problem()));
-        let result = fixture::result(&binary, &test, Outcome::Failed, problem);
+        let (binary, test) = (fixture::binary(), fixture::test("model=tso\nbuffer_bound=2"));
+        let mut finding = fixture::finding();
+        finding.execution.as_mut().unwrap().replay = Some("target/dpor/replay/tests-pops.tso.json".into());
+        let result = fixture::result(&binary, &test, Outcome::Failed, vec![finding]);
         assert_eq!(
             report(|json| json.test(&result)),
             concat!(
                 r#"{"event":"test","name":"tests::pops","package":"stack","target":{"kind":"lib","name":"stack"},"#,
-                r#""model":"tso","buffer_bound":2,"equivalence":"reads-from","await":"full","outcome":"failed","#,
-                r#""executions":1,"blocked":0,"seconds":0.25,"error":{"kind":"use-after-free","message":"gone","#,
-                r#""file":"src/lib.rs","line":41,"column":13,"replay":null,"#,
+                r#""model":"tso","buffer_bound":2,"equivalence":"trace","await":"full","outcome":"failed","#,
+                r#""executions":3,"blocked":0,"seconds":0.25,"error":{"kind":"use-after-free","message":"gone","#,
+                r#""file":"src/lib.rs","line":41,"column":13,"replay":"target/dpor/replay/tests-pops.tso.json","#,
                 r#""stack":[{"function":"tests::pops::pops","file":"src/lib.rs","line":41,"column":13}],"#,
                 r#""notes":[{"message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
                 "\n"
@@ -244,7 +267,7 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
             report(|json| json.begin(&selection)),
-            format!("{{\"event\":\"suite\",\"tests\":0,\"workers\":1,\"version\":\"{version}\"}}\n")
+            format!("{{\"event\":\"suite\",\"tests\":0,\"workers\":2,\"version\":\"{version}\"}}\n")
         );
         let summary = Summary { passed: 2, failed: 1, duration: Duration::from_millis(500), ..Summary::default() };
         assert_eq!(

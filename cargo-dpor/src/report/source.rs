@@ -19,7 +19,7 @@ impl Sources {
         Sources { root, files: HashMap::new() }
     }
 
-    /// A place with its line, or the place alone where the file cannot be read.
+    /// A place with its line, or the place alone where the file cannot be read; `remark` comes after the place.
     ///
     /// ```text
     ///   --> src/lib.rs:3:5
@@ -27,12 +27,12 @@ impl Sources {
     ///  3 |     assert!(false);
     ///    |     ^
     /// ```
-    pub fn excerpt(&mut self, place: &Location, style: Style) -> String {
+    pub fn excerpt(&mut self, place: &Location, remark: &str, style: Style) -> String {
         let number = place.line.to_string();
         let margin = " ".repeat(number.len());
         let arrow = style.frame("-->");
         let bar = style.frame("|");
-        let mut text = format!("{margin}{arrow} {}:{}:{}\n", place.file, place.line, place.column);
+        let mut text = format!("{margin}{arrow} {}:{}:{}{remark}\n", place.file, place.line, place.column);
         if let Some(line) = self.line(place) {
             let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
             let indent = " ".repeat(without_tabs(&before).chars().count());
@@ -65,7 +65,7 @@ mod tests {
     fn excerpt(text: &str, line: u32, column: u32) -> String {
         let mut sources = Sources::new("/nowhere".into());
         sources.files.insert("a.rs".into(), Some(text.lines().map(str::to_owned).collect()));
-        sources.excerpt(&Location { file: "a.rs".into(), line, column }, Style::plain())
+        sources.excerpt(&Location { file: "a.rs".into(), line, column }, "", Style::plain())
     }
 
     #[test]
@@ -79,6 +79,6 @@ mod tests {
         assert_eq!(excerpt("", 7, 1), " --> a.rs:7:1\n");
         let mut sources = Sources::new("/nowhere".into());
         let place = Location { file: "b.rs".into(), line: 12, column: 1 };
-        assert_eq!(sources.excerpt(&place, Style::plain()), "  --> b.rs:12:1\n");
+        assert_eq!(sources.excerpt(&place, " in thread 1", Style::plain()), "  --> b.rs:12:1 in thread 1\n");
     }
 }

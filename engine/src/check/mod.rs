@@ -4,56 +4,219 @@
 //! action to the next, and answers atomics from the execution graph instead of from memory.
 //!
 //! Which memory threads share is learned: exploring begins anew whenever more is found, with accesses to it tracked.
+//!
+//! A failing execution is run once more to tell what happened in it ([`crate::trace`]), and can be at any later time:
+//! a [`Recording`] has all that is needed for that besides the program.
 
 mod locations;
+mod output;
 mod subject;
 mod trail;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::explore::{self, Config, Stats};
-use crate::graph::Graph;
+use serde::{Deserialize, Serialize};
+
+use crate::explore::{self, Config, Found, Schedule, Stats};
+use crate::graph::ThreadId;
 use crate::program::FuncId;
-use crate::verdict::Outcome;
-use crate::vm::{Failure, Image, RunOptions, Tracked};
+use crate::trace::{self, Recorded, ReplayError, Trace};
+use crate::verdict::{ErrorKind, Outcome};
+use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Tracked};
 
-pub use subject::{Issue, Subject};
+use output::FirstOutput;
+pub use subject::{Issue, State, Subject, Wrong};
 
 /// What a check found out.
 #[derive(Clone, Debug)]
 pub struct Checked {
     pub outcome: Outcome,
-    /// Why it did not pass, the least failure in the order of exploration.
-    pub failure: Option<Arc<Failure>>,
-    /// The failing execution.
-    pub graph: Option<Graph>,
+    /// Why it did not pass: the failures in the order of exploration, each mistake once. There is at most one, unless
+    /// exploring went on after it.
+    pub failures: Vec<Counterexample>,
+    /// Why not everything was explored, where that is not because of a failure.
+    pub limit: Option<Limit>,
+    /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
+    pub output: Output,
     pub stats: Stats,
     pub time: Duration,
 }
 
+impl Checked {
+    /// The first failure.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failures.first().map(|found| &*found.failure)
+    }
+}
+
+/// A limit of an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Executions,
+    Time,
+}
+
+/// A failure, and the execution that has it.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    pub failure: Arc<Failure>,
+    /// What happens in the execution; empty for what is no error of the program.
+    pub trace: Trace,
+    /// What the execution printed.
+    pub output: Output,
+    pub recording: Recording,
+}
+
+/// An execution of a test, to be run again on the same program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The memory whose accesses are tracked.
+    tracked: Tracked,
+    schedule: Schedule,
+}
+
 /// Explores every execution of a function without arguments, such as the entry of a test.
 pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &Config) -> Checked {
-    let start = std::time::Instant::now();
+    let start = Instant::now();
+    let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
+    let timed = RunOptions { deadline, ..options.clone() };
     let mut tracked = Tracked::default();
-    let (report, issue) = loop {
-        let subject = Subject::new(image, entry, options, tracked.clone());
-        let mut report = explore::explore(&subject, config);
-        let issues: Vec<_> = report.errors.drain(..).map(|found| (subject.issue(found.failure), found.graph)).collect();
-        let shared: Vec<_> = issues.iter().filter_map(|(issue, _)| issue.shared()).collect();
-        if shared.is_empty() {
-            break (report, issues.into_iter().next());
+    loop {
+        let subject = Subject::new(image, entry, &timed, tracked.clone());
+        let (report, outputs) = explore::explore_with(&subject, &limited(config, deadline), None, FirstOutput::default);
+        let shared = report.errors.iter().find_map(|found| match &found.failure {
+            explore::Failure::Program(Issue::Shared(site)) => Some(*site),
+            _ => None,
+        });
+        match shared {
+            Some(site) => tracked.insert(site),
+            None => {
+                let limit = (!report.complete).then(|| reached(config, &report.stats));
+                let again = |recording: &Recording| replay(image, entry, options, recording);
+                let mut found = Findings::new(report.errors, limit, &tracked, again);
+                if let Some(failure) = subject.given_up() {
+                    let (output, recording) = (Output::default(), Recording::default());
+                    found.add(Counterexample::without_trace(failure, output, recording));
+                }
+                return found.conclude(output::first(outputs), report.stats, start.elapsed());
+            }
         }
-        shared.into_iter().for_each(|site| tracked.insert(site));
-    };
-    let (failure, graph) = match issue {
-        Some((Issue::Failure(failure), graph)) => (Some(failure), Some(graph)),
-        _ => (None, None),
-    };
-    let outcome = match &failure {
-        Some(failure) => failure.kind.outcome(),
-        None if report.complete => Outcome::Passed,
-        None => Outcome::Incomplete,
-    };
-    Checked { outcome, failure, graph, stats: report.stats, time: start.elapsed() }
+    }
+}
+
+/// Runs an execution again; it must have a failure.
+pub fn replay(
+    image: &Arc<Image>,
+    entry: FuncId,
+    options: &RunOptions,
+    recording: &Recording,
+) -> Result<Counterexample, ReplayError> {
+    let subject = Subject::new(image, entry, options, recording.tracked.clone());
+    let Recorded { failure, trace, output } = trace::record(&subject, &recording.schedule)?;
+    Ok(Counterexample { failure, trace, output, recording: recording.clone() })
+}
+
+/// How to explore in the time that is left.
+fn limited(config: &Config, deadline: Option<Instant>) -> Config {
+    Config {
+        timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+        // With a limit on executions, which ones are explored must not depend on who is faster.
+        workers: if config.max_executions.is_some() { 1 } else { config.workers },
+        ..config.clone()
+    }
+}
+
+/// The limit that ended an exploration.
+fn reached(config: &Config, stats: &Stats) -> Limit {
+    match config.max_executions {
+        Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
+        _ => Limit::Time,
+    }
+}
+
+/// What an exploration found.
+struct Findings {
+    failures: Vec<Counterexample>,
+    limit: Option<Limit>,
+}
+
+impl Findings {
+    fn new(
+        errors: Vec<Found<Issue>>,
+        limit: Option<Limit>,
+        tracked: &Tracked,
+        again: impl Fn(&Recording) -> Result<Counterexample, ReplayError>,
+    ) -> Findings {
+        let mut findings = Findings { failures: Vec::new(), limit };
+        for found in errors {
+            let recording = Recording { tracked: tracked.clone(), schedule: found.schedule() };
+            match found.failure {
+                explore::Failure::Program(Issue::Shared(_) | Issue::OutOfTime) => findings.limit = Some(Limit::Time),
+                explore::Failure::Program(Issue::Failure(wrong)) if !is_told_by_trace(&wrong.failure, &recording) => {
+                    findings.add(Counterexample::without_trace(wrong.failure.clone(), wrong.output.clone(), recording));
+                }
+                explore::Failure::Program(Issue::Failure(_)) | explore::Failure::Race(_) => {
+                    let found = again(&recording);
+                    findings.add(found.unwrap_or_else(|error| Counterexample::not_reproduced(error, recording)));
+                }
+                explore::Failure::Nondeterminism(thread) => {
+                    findings.add(Counterexample::nondeterminism(thread, recording));
+                }
+                // The explorer has dealt with it, unless it ran out of time.
+                explore::Failure::Unordered(_) | explore::Failure::Repeated(_) => findings.limit = Some(Limit::Time),
+            }
+        }
+        findings
+    }
+
+    /// Adds a failure, unless the same mistake is known.
+    fn add(&mut self, new: Counterexample) {
+        if self.failures.iter().all(|known| !known.failure.is_same_mistake(&new.failure)) {
+            self.failures.push(new);
+        }
+    }
+
+    fn conclude(self, first_output: Output, stats: Stats, time: Duration) -> Checked {
+        let output = self.failures.first().map_or(first_output, |found| found.output.clone());
+        let Findings { failures, limit } = self;
+        Checked { outcome: outcome(&failures, limit), failures, limit, output, stats, time }
+    }
+}
+
+impl Counterexample {
+    fn without_trace(failure: Box<Failure>, output: Output, recording: Recording) -> Counterexample {
+        Counterexample { failure: Arc::from(failure), trace: Trace::default(), output, recording }
+    }
+
+    fn nondeterminism(thread: ThreadId, recording: Recording) -> Counterexample {
+        let message = format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor");
+        Counterexample::without_trace(internal(message), Output::default(), recording)
+    }
+
+    fn not_reproduced(error: ReplayError, recording: Recording) -> Counterexample {
+        let message = format!("a failing execution could not be run again: this is a bug of cargo-dpor ({error})");
+        Counterexample::without_trace(internal(message), Output::default(), recording)
+    }
+}
+
+/// An error outweighs everything else that was found; what was not explored entirely has not passed.
+fn outcome(failures: &[Counterexample], limit: Option<Limit>) -> Outcome {
+    let outcomes: Vec<Outcome> = failures.iter().map(|found| found.failure.kind.outcome()).collect();
+    let found = |outcome: &Outcome| outcomes.contains(outcome);
+    let worst = [Outcome::Failed, Outcome::Unsupported, Outcome::Incomplete].into_iter().find(found);
+    worst.unwrap_or(if limit.is_some() { Outcome::Incomplete } else { Outcome::Passed })
+}
+
+/// Whether there is more to tell of a failure than what and where.
+fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
+    let is_error = matches!(failure.kind, FailureKind::Error(_));
+    is_error && (!recording.schedule.is_empty() || failure.kind == ErrorKind::Deadlock.into())
+}
+
+/// A mistake of ours: the test cannot be checked.
+fn internal(message: String) -> Box<Failure> {
+    let (kind, thread) = (FailureKind::Unsupported, vm::ThreadId::MAIN);
+    let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
+    Box::new(Failure { kind, message, location: None, stack, thread, notes, waiting })
 }

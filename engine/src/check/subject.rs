@@ -1,19 +1,24 @@
 //! A lowered test as a program to explore.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::explore::{Answer, Ending, Failure as Found, Program};
+use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
-use crate::verdict::ErrorKind;
 use crate::vm::{
-    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Reply, RunOptions, Site, Stepped,
-    Stop, Tracked, Translated, Wait, Woken,
+    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply, RunOptions,
+    Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
 use super::trail::{Trail, Visited, has_effect, may_wait};
+
+/// Beyond all addresses: marks the location of the queue of a futex.
+const QUEUE_BIT: u64 = 1 << 47;
+/// In the queue of a futex: somebody has entered it.
+const ENTERED: Value = 1 << 31;
 
 /// A test to be explored.
 pub struct Subject {
@@ -23,6 +28,12 @@ pub struct Subject {
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
+    /// How often a thread may come back to the same place.
+    unroll: Option<u32>,
+    /// The loop that was given up because of that: the first in the source.
+    given_up: Mutex<Option<Box<Failure>>>,
+    /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
+    uninitialized: AtomicBool,
 }
 
 /// A thread with more events than this will not end by itself.
@@ -31,20 +42,28 @@ const MAX_EVENTS: u32 = 20_000;
 /// What ends an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Issue {
-    Failure(Arc<Failure>),
+    Failure(Arc<Wrong>),
     /// Memory turned out to be shared that was not tracked.
     Shared(Site),
+    /// The deadline has passed.
+    OutOfTime,
 }
 
-impl Issue {
-    /// The memory that turned out to be shared.
-    pub fn shared(&self) -> Option<Site> {
-        match self {
-            Issue::Shared(site) => Some(*site),
-            Issue::Failure(_) => None,
-        }
+/// What is wrong with an execution. The same mistakes are equal.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    pub failure: Box<Failure>,
+    /// What the execution printed.
+    pub output: Output,
+}
+
+impl PartialEq for Wrong {
+    fn eq(&self, other: &Wrong) -> bool {
+        self.failure.is_same_mistake(&other.failure)
     }
 }
+
+impl Eq for Wrong {}
 
 /// The state of a test that runs.
 pub struct State {
@@ -73,9 +92,19 @@ impl State {
     fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
         self.issue = Some(match self.vm.learned() {
             Some(site) => Issue::Shared(site),
-            None => Issue::Failure(Arc::from(failure)),
+            None if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => Issue::OutOfTime,
+            None => self.wrong(failure),
         });
         graph::Action::Fail
+    }
+
+    fn wrong(&self, failure: Box<Failure>) -> Issue {
+        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output() }))
+    }
+
+    /// The machine.
+    pub fn vm(&self) -> &Explored<graph::Action> {
+        &self.vm
     }
 
     fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
@@ -94,6 +123,9 @@ impl Subject {
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
+            unroll: options.unroll,
+            given_up: Mutex::new(None),
+            uninitialized: AtomicBool::new(false),
         }
     }
 
@@ -111,6 +143,19 @@ impl Subject {
         }
     }
 
+    /// An execution is given up: remembers the first place in the source where that happened.
+    fn give_up(&self, failure: Box<Failure>) {
+        let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if given_up.as_ref().is_none_or(|known| failure.location < known.location) {
+            *given_up = Some(failure);
+        }
+    }
+
+    /// Why executions were given up, if some were.
+    pub fn given_up(&self) -> Option<Box<Failure>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notices where a thread waits in a loop.
     fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
         let Stepped { from, action, mark, changed, .. } = stepped;
@@ -118,6 +163,12 @@ impl Subject {
             (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
             _ => true,
         };
+        if let Some(bound) = self.unroll
+            && state.trail(id).come_back(mark.site) > bound
+        {
+            self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
+            return graph::Action::Block;
+        }
         let trail = state.trail(id);
         if effect || changed {
             trail.clear();
@@ -149,6 +200,11 @@ impl Subject {
         self.loc(address, AtomicWidth::W32)
     }
 
+    /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
+    fn queue(&self, word: u64) -> Result<Loc, String> {
+        self.word(word | QUEUE_BIT)
+    }
+
     fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
             Some(width) => self.loc(address, width),
@@ -166,24 +222,6 @@ impl Subject {
             return Err("atomic accesses of different sizes to the same place".to_owned());
         }
         Ok(loc)
-    }
-
-    /// The failure that the explorer found.
-    pub fn issue(&self, found: Found<Issue>) -> Issue {
-        let (kind, message) = match found {
-            Found::Program(issue) => return issue,
-            Found::Race(race) => (ErrorKind::DataRace.into(), format!("{race:?}")),
-            Found::Unordered(loc) | Found::Repeated(loc) => {
-                (FailureKind::Unsupported, format!("waiting for {loc:?}: this is a bug of cargo-dpor"))
-            }
-            Found::Nondeterminism(thread) => (
-                FailureKind::Unsupported,
-                format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor"),
-            ),
-        };
-        let thread = vm::ThreadId::MAIN;
-        let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
-        Issue::Failure(Arc::new(Failure { kind, message, location: None, stack, thread, notes, waiting }))
     }
 
     /// The addresses and the last values of all atomics that were accessed.
@@ -211,17 +249,17 @@ impl Subject {
     }
 
     /// All threads that are left wait for ever.
-    fn deadlock(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+    fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let waiting = left.map(|(id, _)| {
             let holders = self.holders(&state.vm, graph, id);
             state.vm.waiting(vm_thread(id), holders.into_iter().map(vm_thread).collect())
         });
-        Arc::new(Failure::deadlock(waiting.collect()))
+        Failure::deadlock(waiting.collect())
     }
 
     /// Threads spin, and nobody is left who could change what they read.
-    fn non_termination(&self, state: &State, graph: &Graph) -> Arc<Failure> {
+    fn non_termination(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let (spinning, blocked): (Vec<_>, Vec<_>) =
             left.partition(|(_, thread)| matches!(thread.pending, graph::Action::Spin { .. }));
@@ -229,10 +267,7 @@ impl Subject {
             let holders = self.holders(&state.vm, graph, *id);
             state.vm.waiting(vm_thread(*id), holders.into_iter().map(vm_thread).collect())
         };
-        Arc::new(Failure::non_termination(
-            spinning.iter().map(waiting).collect(),
-            blocked.iter().map(waiting).collect(),
-        ))
+        Failure::non_termination(spinning.iter().map(waiting).collect(), blocked.iter().map(waiting).collect())
     }
 
     /// Who has what a thread waits for.
@@ -243,8 +278,9 @@ impl Subject {
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
         }
-        let writes = &graph.location(loc).co[1..];
-        let Some(&last) = writes.last() else { return Vec::new() };
+        let writes = graph.locations().nth(loc.index()).map_or(&[][..], |(_, location)| &location.co[1..]);
+        // It was taken when there was but one thread.
+        let Some(&last) = writes.last() else { return vec![ThreadId::new(0)] };
         if exclusive || readers(graph, writes).is_empty() {
             return vec![graph.event(last).thread];
         }
@@ -287,14 +323,12 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
 
 impl Interpreter<graph::Action> for Subject {
     fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
-        let Stop::Action(action) = stop else { return Err("ending the process while it is explored".to_owned()) };
+        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
-            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
+            Action::Yield | Action::QueueWait { timeout: Some(_), .. } | Action::Assume { holds: true } => {
                 return Ok(Translated::Answer(vm::Answer::Done));
             }
-            // Who waits sees for itself that the word has changed.
-            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
             Action::Load { address, width, ordering } => {
                 graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
             }
@@ -343,20 +377,25 @@ impl Interpreter<graph::Action> for Subject {
             },
             Action::Assume { holds: false } => graph::Action::Block,
             Action::End => graph::Action::End,
-            // Whether it is woken or its time is over: it looks once.
-            Action::FutexWait { address, timeout: Some(_), .. } => {
-                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
+            Action::QueueEnter { word } => graph::Action::Await {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(ENTERED),
+                then: Then::Add(ENTERED),
+            },
+            Action::QueueLeave { word, waiting } => {
+                graph::Action::Store { loc: self.queue(word)?, order: MemOrder::Release, value: waiting.into() }
             }
-            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
-                loc: self.word(address)?,
-                order: MemOrder::Relaxed,
-                test: Test::IsNot(expected.into()),
-                then: Then::Read,
+            Action::QueueWait { word, bit, .. } => graph::Action::Reach {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(bit.into()),
+                keepers: None,
             },
             Action::PlainLoad { address, len } => {
                 graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
             }
-            Action::PlainStore { address, len, value } => {
+            Action::PlainStore { address, len, value, .. } => {
                 graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
             }
         }))
@@ -366,11 +405,6 @@ impl Interpreter<graph::Action> for Subject {
         let wide = u128::from(value);
         Reply::Answer(match action {
             Action::Cas { .. } => vm::Answer::Cas { old: wide, success: wrote },
-            Action::FutexWait { expected, timeout, .. } => match (value == u64::from(expected), timeout) {
-                (false, _) => vm::Answer::Woken(Woken::Changed),
-                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
-                (true, None) => return Reply::Wait(graph::Action::Block),
-            },
             Action::Await { test, .. } if !test.passes(value) => return Reply::Wait(graph::Action::Block),
             _ => vm::Answer::Value(wide),
         })
@@ -389,8 +423,9 @@ impl Program for Subject {
         match Explored::new(&self.basis) {
             Ok(vm) => State { vm, trails: Vec::new(), issue: None },
             Err(failure) => {
-                let issue = Some(Issue::Failure(Arc::from(failure)));
-                State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue }
+                let mut state = State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue: None };
+                state.fail(failure);
+                state
             }
         }
     }
@@ -403,6 +438,12 @@ impl Program for Subject {
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
+        if answer.initial
+            && self.uninitialized.load(atomic::Ordering::Relaxed)
+            && let Err(failure) = state.vm.check_initialized(vm_thread(thread))
+        {
+            return state.fail(failure);
+        }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
         self.run(state, vm_thread(thread), cue, answer.clock, events)
@@ -419,7 +460,11 @@ impl Program for Subject {
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
         let Atomic { address, width } = self.locations.atomic(loc);
-        state.vm.peek(address, width.bytes() as usize)
+        let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
+        if !initialized {
+            self.uninitialized.store(true, atomic::Ordering::Relaxed);
+        }
+        value
     }
 
     fn all_left(&self, state: &State, keepers: Loc) -> bool {
@@ -429,8 +474,12 @@ impl Program for Subject {
     fn error(&self, state: &State, thread: ThreadId) -> Issue {
         match &state.issue {
             Some(issue) => issue.clone(),
-            None => self.issue(Found::Nondeterminism(thread)),
+            None => state.wrong(state.vm.limit(vm_thread(thread), "a failure without a reason")),
         }
+    }
+
+    fn is_final(&self, issue: &Issue) -> bool {
+        !matches!(issue, Issue::Failure(_))
     }
 
     fn state_bytes(&self, state: &State) -> usize {
@@ -438,25 +487,28 @@ impl Program for Subject {
     }
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
-        match ending {
-            Ending::Complete if self.check_leaks => match state.vm.leaks(|| self.atomics(graph)) {
-                Some(failure) => Err(Issue::Failure(Arc::from(failure))),
-                None => Ok(()),
-            },
-            Ending::Complete => Ok(()),
+        let failure = match ending {
+            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(graph)),
+            Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));
                 let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
                 match of_interest {
-                    false => Ok(()),
+                    false => None,
                     true if graph.threads().any(|(_, thread)| spins(thread)) => {
-                        Err(Issue::Failure(self.non_termination(state, graph)))
+                        Some(Box::new(self.non_termination(state, graph)))
                     }
-                    true => Err(Issue::Failure(self.deadlock(state, graph))),
+                    true => Some(Box::new(self.deadlock(state, graph))),
                 }
             }
-        }
+        };
+        failure.map_or(Ok(()), |failure| Err(state.wrong(failure)))
     }
+}
+
+/// Whether a thread has ended the program, with all that is left in memory.
+fn exits(graph: &Graph) -> bool {
+    graph.threads().any(|(_, thread)| thread.pending == graph::Action::Exit)
 }
 
 fn vm_thread(thread: ThreadId) -> vm::ThreadId {

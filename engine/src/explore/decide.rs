@@ -31,7 +31,7 @@ struct Floors {
 /// Whether a thread can take its pending action in this graph.
 pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Graph, thread: ThreadId) -> bool {
     match graph.thread(thread).pending {
-        Action::End | Action::Block | Action::Spin { .. } | Action::Fail => false,
+        Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => false,
         Action::Join(target) => {
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }

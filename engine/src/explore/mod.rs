@@ -2,19 +2,22 @@
 //! Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022), algorithm 1, with trace equivalence.
 //!
 //! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
-//! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size.
+//! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size, [`replay`]
+//! runs one execution again.
 //!
 //! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
 //! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is bounded
 //! by the size of the program.
 
 mod choice;
+mod clock;
 mod confirm;
 mod decide;
 mod estimate;
 mod ledger;
 mod maximal;
 mod program;
+mod replay;
 mod revisit;
 mod snapshots;
 mod stats;
@@ -25,11 +28,13 @@ mod workers;
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
 pub use program::{Answer, Ending, Program};
+pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
 pub use workers::Progress;
 
 use crate::graph::{Graph, Loc, ThreadId};
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use waiting::{Locs, Waiting};
 
@@ -56,7 +61,8 @@ pub struct Config {
 
 /// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
 /// Reduction, CAV 2023), from nothing to all that there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AwaitLevel {
     /// An iteration that waits blocks its execution.
     Off,
@@ -80,6 +86,20 @@ impl AwaitLevel {
             AwaitLevel::InPlace => "in-place",
             AwaitLevel::Full => "full",
         }
+    }
+}
+
+/// The text names no level of waiting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown level `{0}`: expected one of full, in-place, stale, off")]
+pub struct UnknownLevel(pub String);
+
+impl std::str::FromStr for AwaitLevel {
+    type Err = UnknownLevel;
+
+    fn from_str(text: &str) -> Result<AwaitLevel, UnknownLevel> {
+        let known = AwaitLevel::ALL.into_iter().find(|level| level.name() == text);
+        known.ok_or_else(|| UnknownLevel(text.to_owned()))
     }
 }
 
@@ -143,6 +163,12 @@ pub struct Report<E> {
 /// With several workers each has its own observer. After an error, observers may have seen executions that the report
 /// does not count.
 pub trait Observer<P: Program>: Send {
+    /// The worker begins to explore a part of the tree. Parts are intervals of the depth-first order, in the order of
+    /// where they begin.
+    fn begin(&mut self, path: &Path) {
+        let _ = path;
+    }
+
     /// An execution in which no thread can go on.
     fn full(&mut self, graph: &Graph, state: &P::State, ending: Ending);
 }

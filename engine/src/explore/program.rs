@@ -10,6 +10,8 @@ pub struct Answer<'a> {
     pub value: Value,
     /// Whether something was written: whether a compare-and-swap succeeded.
     pub wrote: bool,
+    /// Whether the value read is the one that the location had in the beginning.
+    pub initial: bool,
     /// What happens before the thread's next step: for each thread, how many of its events. An access of another thread
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.
@@ -19,10 +21,21 @@ pub struct Answer<'a> {
 /// How an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every thread has ended.
+    /// Every thread has ended, or one has ended the program.
     Complete,
     /// Some thread waits for ever, or an assumption failed.
     Blocked,
+}
+
+impl Ending {
+    /// How an execution ended in which no thread can go on.
+    pub(super) fn of(graph: &Graph) -> Ending {
+        let ended = graph.threads().all(|(_, thread)| thread.is_finished());
+        match ended || graph.threads().any(|(_, thread)| thread.pending == Action::Exit) {
+            true => Ending::Complete,
+            false => Ending::Blocked,
+        }
+    }
 }
 
 /// A concurrent program.
@@ -73,6 +86,13 @@ pub trait Program: Sync {
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;
+
+    /// Whether exploring ends at this error even where it is to go on after errors: the execution did not come far enough
+    /// to count as one.
+    fn is_final(&self, error: &Self::Error) -> bool {
+        let _ = error;
+        false
+    }
 
     /// Judges an execution in which no thread can go on.
     fn finish(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Result<(), Self::Error> {

@@ -268,7 +268,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
-        let answer = Answer { value, wrote: event.is_write, clock: graph.hb(id) };
+        let initial = event.is_read && event.rf == EventId::INIT;
+        let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id) };
         let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));
@@ -299,8 +300,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     pub fn finish(&self) -> Step<P::Error> {
-        let complete = self.graph().threads().all(|(_, t)| t.is_finished());
-        let ending = if complete { Ending::Complete } else { Ending::Blocked };
+        let ending = Ending::of(self.graph());
         match self.program.finish(&self.state, self.graph(), ending) {
             Ok(()) => Step::Full(ending),
             Err(error) => Step::Failed(Failure::Program(error)),

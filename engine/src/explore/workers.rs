@@ -5,20 +5,21 @@
 //! that nothing else is shared. See [`super::ledger`] for why counts and errors are the same for any number of workers.
 
 use super::choice::Path;
+use super::clock::Clock;
 use super::estimate::{Descents, Estimate};
 use super::ledger::{Ledger, Outcome};
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
 use super::waiting::Waiting;
-use super::{Config, Found, Observer, Report};
+use super::{Config, Failure, Found, Observer, Report};
 use crate::model::Model;
 use crossbeam_deque::{Injector, Steal};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How often a worker looks at the clock and reports progress: every so many full executions.
+/// How often a worker reports progress: every so many full executions.
 const REPORT_EVERY: u64 = 1024;
 
 /// How far an exploration is; to be looked at from another thread.
@@ -195,12 +196,6 @@ impl<P: Program> Shared<'_, P> {
         admits
     }
 
-    fn check_clock(&self) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.limit.store(true, Ordering::Relaxed);
-        }
-    }
-
     /// An error was found there: what comes after it is of no interest.
     fn report_error(&self, path: &Path) {
         let mut least = lock(&self.least_error);
@@ -238,6 +233,7 @@ struct Worker<'a, P: Program, M, O> {
     visitor: Visitor<'a, P, M>,
     observer: O,
     descents: Option<Descents<'a, P, M>>,
+    clock: Clock,
     /// Full executions, to know when to report.
     full: u64,
     reported: Stats,
@@ -249,7 +245,8 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         let estimates = shared.progress.is_some() && number == 0;
         let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting);
         let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
-        Worker { shared, visitor, observer, descents, full: 0, reported: Stats::default(), peak_bytes: 0 }
+        let clock = Clock::new(shared.deadline);
+        Worker { shared, visitor, observer, descents, clock, full: 0, reported: Stats::default(), peak_bytes: 0 }
     }
 
     fn work(mut self) -> O {
@@ -272,8 +269,13 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     /// Explores an item, and returns its distinct errors.
     fn explore(&mut self, item: Item<P::State>) -> Vec<Found<P::Error>> {
         let mut found = Outcome { stats: Stats::default(), errors: Vec::new() };
+        self.observer.begin(&item.path);
         let mut step = self.visitor.begin(item);
         loop {
+            if self.clock.is_over() {
+                self.shared.limit.store(true, Ordering::Relaxed);
+                break;
+            }
             match step {
                 Step::Extended => {
                     step = self.visitor.step();
@@ -287,13 +289,15 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 }
                 Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
-                    self.visitor.stats.executions += 1;
+                    let is_final = self.is_final(&failure);
+                    let stops = is_final || !self.shared.config.keep_going;
+                    self.visitor.stats.executions += u64::from(!is_final);
                     let path = self.visitor.path();
-                    if !self.shared.config.keep_going {
+                    if stops {
                         self.shared.report_error(&path);
                     }
                     found.add(Found { failure, path, graph: self.visitor.graph().clone() });
-                    if !self.shared.config.keep_going {
+                    if stops {
                         break;
                     }
                 }
@@ -309,11 +313,18 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         found.errors
     }
 
+    fn is_final(&self, failure: &Failure<P::Error>) -> bool {
+        match failure {
+            Failure::Program(error) => self.visitor.program.is_final(error),
+            Failure::Unordered(_) | Failure::Repeated(_) => true,
+            Failure::Race(_) | Failure::Nondeterminism(_) => false,
+        }
+    }
+
     /// What is to be done between two executions; says whether to stop.
     fn between(&mut self) -> bool {
         self.full += 1;
         if self.full.is_multiple_of(REPORT_EVERY) {
-            self.shared.check_clock();
             self.report_progress();
             if let (Some(descents), Some(progress)) = (&mut self.descents, self.shared.progress) {
                 progress.add_estimate(descents.sample(1));

@@ -96,6 +96,9 @@ pub enum Action {
     End,
     /// The thread waits for ever: an assumption failed, or it sleeps.
     Block,
+    /// The thread ends the whole program. What other threads still do could have come before: they go on as far as they
+    /// can, and the execution is complete then.
+    Exit,
     /// A loop is back where it began, and its latest iteration, the thread's latest `events`, had no effect: the thread
     /// waits until it would read something else.
     Spin { events: u32 },

@@ -26,7 +26,7 @@ pub use ids::{EventId, Loc, ThreadId, Value};
 pub use key::GraphKey;
 pub(crate) use restrict::Renaming;
 pub(crate) use threads::Asleep;
-pub use threads::Thread;
+pub use threads::{Origin, Thread};
 pub use view::{View, contains, join};
 
 /// How many views an event has: porf, hb and rel.
@@ -154,6 +154,13 @@ impl Graph {
     pub fn last_value(&self, loc: Loc) -> Option<Value> {
         let location = self.locations.get(loc.index()).filter(|l| !l.is_untouched());
         location.map(|l| self.written(l.co_max(), loc))
+    }
+
+    /// The place in coherence order that a write got when it was added: among the writes that were there then.
+    pub(crate) fn place_when_added(&self, id: EventId) -> u32 {
+        let event = self.event(id);
+        let before = &self.location(event.loc).co[..event.co_pos as usize];
+        before.iter().filter(|&&write| write < id).count() as u32
     }
 
     /// The position in coherence order of the write that a read reads from, or of a write itself.

@@ -8,6 +8,7 @@
 use super::action::Action;
 use super::ids::{EventId, Loc, ThreadId, Value};
 use super::{Graph, VIEWS};
+use serde::{Deserialize, Serialize};
 
 /// That a thread waits as long as the locations it reads have these values: what was found out by letting it try.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,15 @@ pub struct Thread {
     created_by: EventId,
 }
 
+/// Where a thread comes from: this identifies it in every graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The number of the thread that spawns it; none for the threads a program begins with.
+    pub parent: Option<u32>,
+    /// How many siblings come before it.
+    pub rank: u32,
+}
+
 impl Thread {
     pub(super) fn root(rank: usize) -> Thread {
         Thread {
@@ -103,6 +113,24 @@ impl Thread {
 }
 
 impl Graph {
+    /// A graph of a program whose threads get these numbers: of those that are not there from the start, none exists yet.
+    /// None if a thread comes before the one that spawns it.
+    pub(crate) fn with_threads(origins: &[Origin]) -> Option<Graph> {
+        let roots = origins.iter().take_while(|origin| origin.parent.is_none()).count();
+        let mut graph = Graph::new(roots);
+        for (index, origin) in origins.iter().enumerate().skip(roots) {
+            let parent = origin.parent.map(|parent| parent as usize).filter(|parent| *parent < index)?;
+            graph.add_thread(ThreadId::new(parent), origin.rank, EventId::NONE);
+        }
+        Some(graph)
+    }
+
+    /// Where a thread comes from.
+    pub(crate) fn origin(&self, id: ThreadId) -> Origin {
+        let Thread { parent, rank, .. } = self.threads[id.index()];
+        Origin { parent: parent.map(|parent| parent.index() as u32), rank }
+    }
+
     /// The number of threads known, of which some may not exist (yet).
     #[inline]
     pub fn thread_count(&self) -> usize {

@@ -56,6 +56,17 @@ impl MemoryModel {
             MemoryModel::Pso => "pso",
         }
     }
+
+    /// Whether stores go through buffers, which can be bounded.
+    pub fn has_buffers(self) -> bool {
+        matches!(self, MemoryModel::Tso | MemoryModel::Pso)
+    }
+}
+
+impl Default for MemoryModel {
+    fn default() -> MemoryModel {
+        MemoryModel::ALL[0]
+    }
 }
 
 impl fmt::Display for MemoryModel {

@@ -84,7 +84,9 @@ impl Ppo for StoreBuffer {
             Action::Await { .. } | Action::Reach { .. } | Action::Leave { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
-            Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Fail => Kind::Nothing,
+            Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => {
+                Kind::Nothing
+            }
         }
     }
 

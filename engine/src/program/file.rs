@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::Program;
 
 /// Changes with every change of the format; a file of another version is refused.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"dporprog";
 const HEADER: usize = MAGIC.len() + 4 + 8 + 4;
@@ -38,6 +38,12 @@ impl Program {
         bytes.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
         bytes.extend_from_slice(&payload);
         bytes
+    }
+
+    /// Tells programs apart: equal programs have equal ones, and others hardly ever.
+    pub fn fingerprint(&self) -> String {
+        let bytes = self.to_bytes();
+        format!("{:08x}-{:x}", crc32fast::hash(&bytes[HEADER..]), bytes.len() - HEADER)
     }
 
     /// Writes the program to a file.
@@ -88,6 +94,8 @@ mod tests {
         let program =
             Program { crate_name: "stack".into(), messages: vec!["inline assembly".into()], ..Program::default() };
         assert_eq!(load(&program.to_bytes()).unwrap(), program);
+        assert_eq!(load(&program.to_bytes()).unwrap().fingerprint(), program.fingerprint());
+        assert_ne!(Program { crate_name: "other".into(), ..program.clone() }.fingerprint(), program.fingerprint());
     }
 
     #[test]

@@ -5,8 +5,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::{Test, Then};
-use crate::program::{AtomicWidth, Ordering, RmwOp};
+use crate::program::{AtomicWidth, Ordering, PlaceId, RmwOp};
 
 use super::thread::ThreadId;
 
@@ -83,12 +85,6 @@ pub enum Action {
     Leave {
         keepers: u64,
     },
-    /// On a fixed schedule: waits until the 32-bit word passes the test, or so many nanoseconds are over.
-    Until {
-        address: u64,
-        test: Test,
-        nanoseconds: u64,
-    },
     Fence {
         ordering: Ordering,
     },
@@ -97,18 +93,21 @@ pub enum Action {
     Join {
         thread: ThreadId,
     },
-    /// Waits while the 32-bit word at `address` is `expected`.
-    FutexWait {
-        address: u64,
-        expected: u32,
-        bitset: u32,
-        timeout: Option<Timeout>,
+    /// Enters the queue of those who wait at a futex, which then nobody else does until it is left. Answered with who
+    /// waits, a bit each.
+    QueueEnter {
+        word: u64,
     },
-    /// Wakes up to `count` waiting threads.
-    FutexWake {
-        address: u64,
-        count: u32,
-        bitset: u32,
+    /// Leaves the queue of a futex: these wait now.
+    QueueLeave {
+        word: u64,
+        waiting: u32,
+    },
+    /// Waits until a bit in the queue of a futex is cleared. With a timeout it may end before that; it is no event then.
+    QueueWait {
+        word: u64,
+        bit: u32,
+        timeout: Option<Timeout>,
     },
     /// A plain read of an atomic, while the program is explored: answered with its value.
     PlainLoad {
@@ -120,6 +119,8 @@ pub enum Action {
         address: u64,
         len: u32,
         value: u64,
+        /// Where it was made: the thread may have gone on since.
+        place: PlaceId,
     },
     /// Lets other threads run.
     Yield,
@@ -136,7 +137,8 @@ pub enum Action {
 }
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wait {
     Mutex,
     ReadLock,
@@ -192,7 +194,7 @@ impl fmt::Display for Wait {
             Wait::Message => "for a message",
             Wait::Room => "for room in the channel",
             Wait::Wake => "to be woken",
-            Wait::End(thread) => return write!(f, "for the end of the {thread}"),
+            Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
         })
     }
 }
@@ -206,6 +208,16 @@ pub enum Timeout {
     At(u64),
 }
 
+impl Timeout {
+    /// When it is over, seen from this time.
+    pub fn end(self, now: u64) -> u64 {
+        match self {
+            Timeout::After(nanoseconds) => now.saturating_add(nanoseconds),
+            Timeout::At(time) => time,
+        }
+    }
+}
+
 /// What a pending action gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
@@ -215,19 +227,6 @@ pub enum Answer {
     Value(u128),
     /// The old value of a compare-and-swap, and whether it took place.
     Cas { old: u128, success: bool },
-    /// A futex wait ended, for this reason.
-    Woken(Woken),
-}
-
-/// Why a futex wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Woken {
-    /// By a wake.
-    Wake,
-    /// The word had another value: it did not wait.
-    Changed,
-    /// The time was over.
-    Timeout,
 }
 
 impl Action {
@@ -251,7 +250,7 @@ impl Action {
         match *self {
             Action::Await { wait, .. } | Action::Reach { wait, .. } => Some(wait),
             Action::Join { thread } => Some(Wait::End(thread)),
-            Action::FutexWait { .. } => Some(Wait::Wake),
+            Action::QueueWait { .. } => Some(Wait::Wake),
             _ => None,
         }
     }

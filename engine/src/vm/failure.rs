@@ -70,10 +70,10 @@ pub struct Waiting {
 impl Waiting {
     fn note(&self) -> Note {
         let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
-        let mut message = format!("the {} waits here {wait}", self.thread);
+        let mut message = format!("{} waits here {wait}", self.thread.phrase());
         if let [first, others @ ..] = &self.holders[..] {
-            message += &format!(", which the {first}");
-            others.iter().for_each(|other| message += &format!(" and the {other}"));
+            message += &format!(", which {}", first.phrase());
+            others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
             message += if others.is_empty() { " has" } else { " have" };
         }
         Note { message, location: innermost(&self.stack), thread: Some(self.thread) }
@@ -162,11 +162,11 @@ impl Failure {
     /// Threads wait in loops for what never comes, others for something else.
     pub fn non_termination(spinning: Vec<Waiting>, blocked: Vec<Waiting>) -> Failure {
         let message = match &spinning[..] {
-            [one] => format!("non-termination: the {} waits in a loop for what never comes", one.thread),
-            all => format!("non-termination: {} threads wait in loops for what never comes", all.len()),
+            [one] => format!("{} waits in a loop for what never comes", one.thread.phrase()),
+            all => format!("{} threads wait in loops for what never comes", all.len()),
         };
         let note = |waiting: &Waiting| Note {
-            message: format!("the {} waits in this loop", waiting.thread),
+            message: format!("{} waits in this loop", waiting.thread.phrase()),
             location: innermost(&waiting.stack),
             thread: Some(waiting.thread),
         };
@@ -181,8 +181,8 @@ impl Failure {
     /// All threads that are left wait for ever.
     pub fn deadlock(waiting: Vec<Waiting>) -> Failure {
         let message = match &waiting[..] {
-            [one] => format!("deadlock: the {} waits for ever", one.thread),
-            all => format!("deadlock: {} threads wait for ever", all.len()),
+            [one] => format!("{} waits for ever", one.thread.phrase()),
+            all => format!("{} threads wait for ever", all.len()),
         };
         let stack = waiting.first().map(|first| first.stack.clone()).unwrap_or_default();
         Failure {
@@ -195,6 +195,25 @@ impl Failure {
             waiting,
         }
     }
+}
+
+impl Failure {
+    /// Whether both are the same mistake of the program: at the same place, for the same reason. What values it has, or
+    /// which way led there, makes no difference.
+    pub fn is_same_mistake(&self, other: &Failure) -> bool {
+        let places = |failure: &Failure| failure.notes.iter().map(|note| note.location.clone()).collect::<Vec<_>>();
+        self.kind == other.kind
+            && self.location == other.location
+            && places(self) == places(other)
+            && (self.location.is_some() || self.message == other.message)
+    }
+}
+
+/// What is said of a data race between `this` access and `that` one by another thread, and of where that one is.
+pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
+    let (article, other) = (if that.starts_with('a') { "an" } else { "a" }, other.phrase());
+    let message = format!("this {this} races with {article} {that} by {other}");
+    (message, format!("the {that} by {other} is here: neither happens before the other"))
 }
 
 /// The innermost place in the user's code, or the innermost at all.

@@ -25,7 +25,7 @@ pub enum Exit {
     Slow,
     /// It is an error.
     Fault(Box<Fault>),
-    /// No steps are left.
+    /// No steps are left. The instruction had no effect: it can be run again.
     OutOfSteps,
 }
 
@@ -150,6 +150,10 @@ pub fn execute(
         macro_rules! jump_overflow {
             ($dst:expr, $a:expr, $b:expr, $to:expr, $int:ty, $method:ident, $wide:ty) => {{
                 let (result, overflow) = (r[usize::from($a)] as $int).$method(r[usize::from($b)] as $int);
+                // Before anything is written: the instruction may be run again.
+                if overflow && steps == 0 {
+                    leave!(Exit::OutOfSteps);
+                }
                 r[usize::from($dst)] = u64::from(result as $wide);
                 if overflow {
                     jump!($to);

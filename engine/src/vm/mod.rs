@@ -24,6 +24,7 @@ mod image;
 mod interp;
 mod leak;
 mod memory;
+mod objects;
 mod plain;
 mod prepare;
 mod schedule;
@@ -38,18 +39,21 @@ mod world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
-pub use explored::{Basis, Cue, Explored, Interpreter, Mark, Reply, Stepped, Translated};
-pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost};
+pub use action::{Action, Answer, Stop, Timeout, Wait};
+pub use explored::{Basis, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
+pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
+pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
 pub use world::{Output, Stream};
 
 use crate::program::FuncId;
+use crate::verdict::ErrorKind;
 
 use context::{Context, Flow};
 use failure::Fault;
@@ -72,11 +76,33 @@ pub struct RunOptions {
     pub check_leaks: bool,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
+    /// How often a thread may come back to the same place, before the execution is given up.
+    pub unroll: Option<u32>,
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
 }
+
+impl RunOptions {
+    /// Whether the deadline has passed.
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// After so many steps the machine looks whether the deadline has passed: they take some milliseconds.
+const SLICE: u64 = 1 << 20;
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { max_steps: 200_000_000, env: BTreeMap::new(), processors: 4, check_leaks: true, spurious: false }
+        RunOptions {
+            max_steps: 200_000_000,
+            env: BTreeMap::new(),
+            processors: 4,
+            check_leaks: true,
+            spurious: false,
+            unroll: None,
+            deadline: None,
+        }
     }
 }
 
@@ -115,6 +141,7 @@ impl Vm {
     fn start_main(&mut self, entry: FuncId) -> Result<(), Box<Failure>> {
         let mut main = Box::new(Thread::new(ThreadId::MAIN));
         main.entry = Some(entry);
+        main.alone = true;
         context::push_call(&self.image, &mut main, &mut self.heap, entry, &[], FrameKind::Root)
             .map_err(|fault| Failure::new(*fault, &self.image.program, ThreadId::MAIN, Vec::new()))?;
         self.threads.push(Some(main));
@@ -129,9 +156,10 @@ impl Vm {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
+                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };
-                match result {
+                match result.and_then(|flow| slow::act_alone(context, flow)) {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
                     Err(_) if context.heap.refresh.is_some() => return Ok(plain::ask_for_value(context)),
@@ -144,7 +172,7 @@ impl Vm {
     /// Gives `action` the machine from the side of a thread.
     fn with_thread<T>(&mut self, id: ThreadId, action: impl FnOnce(&mut Context, &mut u64) -> T) -> T {
         let mut thread = self.threads[id.index()].take().expect("a thread of this machine that is not running");
-        self.heap.enter(id);
+        self.heap.enter(id, thread.alone);
         let mut context = Context {
             thread: &mut thread,
             threads: &mut self.threads,
@@ -173,11 +201,6 @@ impl Vm {
         self.thread(id).clock
     }
 
-    /// For a thread, it is at least this late.
-    fn advance(&mut self, id: ThreadId, time: u64) {
-        self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
-    }
-
     /// A thread that waits for ever.
     fn waiting(&self, thread: ThreadId) -> Waiting {
         let wait = self.pending(thread).and_then(|action| action.waits());
@@ -200,6 +223,12 @@ impl Vm {
         self.options.max_steps - self.steps_left
     }
 
+    /// The failure of a thread that ends the program with an exit code other than 0.
+    fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
+        let fault = Fault::new(ErrorKind::Abort, format!("the program exits with code {code}"));
+        Failure::new(*fault, &self.image.program, id, self.stack_trace(id))
+    }
+
     /// The active functions of a thread, the innermost first.
     pub fn stack_trace(&self, id: ThreadId) -> Vec<StackFrame> {
         context::stack_trace(&self.image, self.thread(id))
@@ -217,8 +246,18 @@ fn reserve_window(thread: &mut Thread) {
     }
 }
 
+/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed.
 fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
     let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
     let mut space = Space::new(*id, stack, context.heap, context.threads, context.image);
-    interp::execute(registers, frames, &mut space, context.image, steps_left)
+    loop {
+        let slice = SLICE.min(*steps_left);
+        let mut left = slice;
+        let exit = interp::execute(registers, frames, &mut space, context.image, &mut left);
+        *steps_left -= slice - left;
+        match (&exit, frames.last_mut()) {
+            (Exit::OutOfSteps, Some(frame)) if *steps_left > 0 && !context.options.is_over() => frame.pc -= 1,
+            _ => return exit,
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::action::{Action, Answer, Stop};
 use super::atomics::updated;
 use super::context::Context;
 use super::failure::Fault;
-use super::memory::{INIT, Space};
+use super::memory::{INIT, PlainStore, Space};
 use super::thread::{Pending, Reply};
 
 /// Notes an atomic access that took place. A plain read of an atomic gets the value it asked for.
@@ -51,12 +51,12 @@ fn put(space: &mut Space, address: u64, len: u64, value: u128) -> Result<(), Box
 /// Before anything else, other threads must learn what was written to atomics by plain writes.
 pub fn stores_first(context: &mut Context, stop: Stop) -> Stop {
     let stores = std::mem::take(&mut context.heap.plain_stores);
-    for (address, len) in stores {
+    for PlainStore { address, len, place } in stores {
         let value = context
             .space()
             .untracked_range(address, u64::from(len))
             .map_or(0, |(data, _)| data.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
-        let action = Action::PlainStore { address, len, value };
+        let action = Action::PlainStore { address, len, value, place };
         let store = Pending { action, reply: Reply::Postponed };
         context.thread.postponed.extend(context.thread.pending.replace(store));
     }

@@ -3,7 +3,7 @@
 use crate::program::AtomicWidth;
 use crate::verdict::ErrorKind;
 
-use super::action::{Action, Stop};
+use super::action::{Action, Answer, Stop};
 use super::builtins;
 use super::code::Inst;
 use super::context::{Context, Flow};
@@ -108,6 +108,56 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
         answer::complete(context, pending, answer)?;
     }
     Ok(Flow::Continue)
+}
+
+/// Nobody else sees what a thread does while it is alone: its atomics are done in memory at once, as long as the program is
+/// explored and it does not have to wait.
+pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
+    let Flow::Stop(Stop::Action(action)) = flow else { return Ok(flow) };
+    if !context.heap.alone || !is_local(&action) {
+        return Ok(flow);
+    }
+    if is_probe(context.thread.idle) {
+        context.thread.idle += 1;
+        return Ok(flow);
+    }
+    let answer = atomics::perform(&mut context.space(), action)?;
+    if let (Action::Await { test, .. } | Action::Reach { test, .. }, Answer::Value(value)) = (action, answer)
+        && !test.passes(value as u64)
+    {
+        return Ok(flow);
+    }
+    context.thread.idle = if has_effect(action, answer) { 0 } else { context.thread.idle + 1 };
+    if let Some(pending) = context.thread.pending.take() {
+        answer::complete(context, pending, answer)?;
+    }
+    Ok(Flow::Continue)
+}
+
+/// Whether a thread that has made so many actions in a row without an effect shows the next one to whoever explores: it may
+/// be in a loop that waits.
+fn is_probe(idle: u32) -> bool {
+    const FIRST: u32 = 1 << 12;
+    const LENGTH: u32 = 128;
+    idle >= FIRST && idle - (1 << idle.ilog2()) < LENGTH
+}
+
+/// Whether an action has changed anything.
+fn has_effect(action: Action, answer: Answer) -> bool {
+    match (action, answer) {
+        (Action::Rmw { op, width, operand, .. }, Answer::Value(old)) => {
+            op.apply(8 * width.bytes(), old, operand) != old
+        }
+        (Action::Cas { new, .. }, Answer::Cas { old, success }) => success && new != old,
+        (Action::Try { test, then, .. }, Answer::Value(old)) => atomics::updated(old, test, then).is_some(),
+        (Action::Load { .. } | Action::Fence { .. }, _) => false,
+        _ => true,
+    }
+}
+
+/// Whether an action only concerns memory.
+fn is_local(action: &Action) -> bool {
+    action.accessed().is_some() || matches!(action, Action::Fence { .. } | Action::Leave { .. })
 }
 
 fn message_text(context: &Context, message: u32) -> String {

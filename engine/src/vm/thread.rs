@@ -3,16 +3,19 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::Location;
 
 use super::action::Action;
+use super::builtins::FutexCall;
 use super::failure::StackFrame;
 use super::frame::Frame;
 use super::memory::Stack;
 
 /// A thread of the checked program, in the order of creation; the main thread is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ThreadId(pub u16);
 
 impl ThreadId {
@@ -21,6 +24,11 @@ impl ThreadId {
 
     pub fn index(self) -> usize {
         usize::from(self.0)
+    }
+
+    /// As a part of a sentence.
+    pub fn phrase(self) -> String {
+        if self == ThreadId::MAIN { format!("the {self}") } else { self.to_string() }
     }
 }
 
@@ -57,8 +65,8 @@ pub enum Reply {
     Pair(u16),
     /// The old value there, success after it.
     Cas { at: u16, wide: bool },
-    /// The result of a futex call, an error in `errno`.
-    Futex(u16),
+    /// A futex call goes on.
+    Futex(FutexCall),
     /// A place in the window; if it is not 0, the thread has woken up without a reason.
     Wake(u16),
     /// Nowhere; then the action that was put off is pending again.
@@ -137,6 +145,10 @@ pub struct Thread {
     pub clock: u64,
     /// How often it has asked what time it is.
     pub time_was_asked: u32,
+    /// Whether there was no other thread yet.
+    pub alone: bool,
+    /// While it is alone: how many atomics it has accessed since it last changed one.
+    pub idle: u32,
 }
 
 impl Thread {
@@ -164,7 +176,8 @@ impl Thread {
             (self.id, self.phase, self.pending, self.scope, &self.postponed, &self.fresh),
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
-            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock, self.time_was_asked),
+            (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
+            (self.time_was_asked, self.alone, self.idle),
         )
     }
 
@@ -218,6 +231,6 @@ impl Clone for Thread {
         (self.id, self.phase, self.pending, self.scope, self.errno) = (id, phase, pending, scope, errno);
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
         (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
-        self.time_was_asked = source.time_was_asked;
+        (self.time_was_asked, self.alone, self.idle) = (source.time_was_asked, source.alone, source.idle);
     }
 }

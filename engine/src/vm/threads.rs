@@ -33,6 +33,7 @@ pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Check
     if let Some(scope) = context.thread.scope.take() {
         context.world.scopes.get_mut().push((scope, id));
     }
+    (context.thread.alone, context.heap.alone) = (false, false);
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());
     thread.clock = context.thread.clock;

@@ -20,7 +20,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::program::FuncId;
+use crate::program::{FuncId, PlaceId};
+use crate::verdict::Location;
 
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
@@ -28,6 +29,7 @@ use super::context;
 use super::failure::{Failure, Fault, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
+use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::world::Output;
 
@@ -36,6 +38,8 @@ pub use mark::Mark;
 use row::Moment;
 pub use steps::Cue;
 use universe::{RowId, Universe};
+pub use view::Peeked;
+pub(super) use view::View;
 
 /// What a stop of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
@@ -183,9 +187,14 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).vm.heap.learned.take()
     }
 
-    /// Up to 8 bytes of memory as a number; 0 where there is no memory.
-    pub fn peek(&self, address: u64, len: usize) -> u64 {
+    /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.
+    pub fn peek(&self, address: u64, len: usize) -> Peeked {
         lock(&self.universe).view(self.row).peek(address, len)
+    }
+
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        lock(&self.universe).check_initialized(self.row, id)
     }
 
     /// A thread that waits for ever, with those who have what it waits for.
@@ -199,6 +208,29 @@ impl<A: Copy> Explored<A> {
         let universe = lock(&self.universe);
         let frozen = universe.threads.get(universe.row(self.row).thread(id));
         frozen.map_or_else(Vec::new, |frozen| context::stack_trace(&self.basis.image, &frozen.thread))
+    }
+
+    /// Whether a panic unwinds a thread.
+    pub fn is_unwinding(&self, id: ThreadId) -> bool {
+        let universe = lock(&self.universe);
+        let frozen = universe.threads.get(universe.row(self.row).thread(id));
+        frozen.is_some_and(|frozen| !frozen.thread.exceptions.is_empty())
+    }
+
+    /// What is at an address.
+    pub fn variable(&self, address: u64) -> Variable {
+        let universe = lock(&self.universe);
+        objects::variable(&universe.view(self.row), address, &self.basis.image)
+    }
+
+    /// A place of the program, if it is one.
+    pub fn location_of(&self, place: PlaceId) -> Option<Location> {
+        objects::location_of(&self.basis.image, place)
+    }
+
+    /// Whether the deadline has passed.
+    pub fn is_out_of_time(&self) -> bool {
+        self.basis.options.is_over()
     }
 
     /// What was written so far.

@@ -196,6 +196,19 @@ impl<A: Copy> Universe<A> {
         }
     }
 
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    pub fn check_initialized(&mut self, row: RowId, id: ThreadId) -> Result<(), Box<Failure>> {
+        self.enter(row, id);
+        let checked = self.vm.with_thread(id, |context, _| {
+            let Some(pending) = context.thread.pending else { return Ok(()) };
+            let checked = atomics::check_initialized(&mut context.space(), pending.action);
+            checked.map_err(|fault| context.failure(*fault))
+        });
+        self.leave(row);
+        self.drop_resident(id);
+        checked
+    }
+
     /// Takes the machine to a state in which a thread is about to run.
     fn enter(&mut self, row: RowId, id: ThreadId) {
         let row = &mut self.rows[row.0 as usize];
@@ -433,6 +446,9 @@ impl Vm {
         interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
         loop {
+            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
+                return Err(self.exit_failure(id, code));
+            }
             match interpreter.translate(stop) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => {

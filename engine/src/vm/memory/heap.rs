@@ -18,7 +18,7 @@ use crate::vm::thread::ThreadId;
 use super::alloc::{Alloc, AllocKind, Freed, Sharing, covers};
 use super::objects::{Key, ObjectId, Objects, Version};
 use super::table::{Entry, Table, index_of};
-use super::track::{Site, Tracking};
+use super::track::{PlainStore, Site, Tracking};
 use super::value::{Value, Values};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
@@ -103,10 +103,12 @@ pub struct Heap {
     pub learned: Option<Site>,
     /// An atomic whose value memory needs: its address and size.
     pub refresh: Option<(u64, u32)>,
-    /// Atomics that were overwritten by plain writes: their addresses and sizes.
-    pub plain_stores: Vec<(u64, u32)>,
+    /// Atomics that were overwritten by plain writes.
+    pub plain_stores: Vec<PlainStore>,
     /// The thread that runs.
     current: ThreadId,
+    /// Whether there was no other thread yet, while the program is explored.
+    pub alone: bool,
 }
 
 /// What was found at an address.
@@ -291,8 +293,9 @@ impl Heap {
     }
 
     /// Lets a thread run.
-    pub fn enter(&mut self, thread: ThreadId) {
+    pub fn enter(&mut self, thread: ThreadId, alone: bool) {
         self.current = thread;
+        self.alone = alone && is_explored(self.tracking.as_deref());
     }
 
     /// Whether accesses to an allocation need no tracking by the thread that runs.

@@ -26,8 +26,8 @@ pub(in crate::vm) use objects::{AtomId, Deed, Key, Log, ObjectId, Objects, Touch
 pub(in crate::vm) use races::{Kind, Piece, Races, Record};
 pub(in crate::vm) use shadow::{INIT, LIVE};
 pub(in crate::vm) use space::Space;
-pub(in crate::vm) use stack::{NO_SLOTS, Stack};
+pub(in crate::vm) use stack::{MemFrame, NO_SLOTS, Stack};
 pub(in crate::vm) use table::{Entry, Table};
-pub(in crate::vm) use track::Tracking;
+pub(in crate::vm) use track::{PlainStore, Tracking};
 pub use track::{Site, Tracked};
 pub(in crate::vm) use value::{Shape, Value, Values};

@@ -8,13 +8,15 @@
 //! In shared memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
 //! ([`Heap::refresh`](super::Heap)), a plain write tells it ([`Heap::plain_stores`](super::Heap)).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::program::address::STACK_BIT;
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
-use crate::vm::failure::Fault;
+use crate::vm::failure::{Fault, race_texts};
 
 use super::alloc::{AllocKind, Sharing};
 use super::explain::{self, Access};
@@ -25,7 +27,8 @@ use super::space::{Space, stack_thread};
 type Checked<T> = Result<T, Box<Fault>>;
 
 /// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Site {
     /// Memory allocated by the user's code at this place.
     Place(PlaceId),
@@ -44,9 +47,9 @@ pub enum Site {
 }
 
 /// The memory that is shared, and the questions that are answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tracked {
-    sites: HashSet<Site>,
+    sites: BTreeSet<Site>,
     /// Whether frames are among them.
     frames: bool,
     /// Whether loops are.
@@ -89,6 +92,15 @@ pub struct Tracking {
     pub events: u32,
     /// Atomics whose bytes in memory are their value, until the thread stops: their addresses and sizes.
     pub fresh: Vec<(u64, u32)>,
+}
+
+/// A plain write to an atomic, of which other threads have not been told yet.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainStore {
+    pub address: u64,
+    pub len: u32,
+    /// Where it was made.
+    pub place: PlaceId,
 }
 
 /// A piece of shared memory that is accessed.
@@ -163,6 +175,10 @@ impl Space<'_> {
     }
 
     fn touch(&mut self, target: Target, deed: Deed) -> Checked<()> {
+        // Whatever other threads will do comes later.
+        if self.heap.alone {
+            return Ok(());
+        }
         let atoms: Vec<AtomId> = match self.heap.objects.has_atoms(target.piece.object) {
             true => self.heap.objects.noted_atoms(target.piece, &self.heap.objects.noted).collect(),
             false => Vec::new(),
@@ -208,11 +224,11 @@ impl Space<'_> {
 
     /// Other threads must learn what was written to an atomic.
     fn overwrite(&mut self, target: Target, atom: AtomId) {
-        let store = address_of(target, self.heap.objects.piece(atom));
-        if !self.heap.plain_stores.contains(&store) {
-            self.heap.plain_stores.push(store);
-        }
-        self.set_fresh(store.0, store.1);
+        let (address, len) = address_of(target, self.heap.objects.piece(atom));
+        let store = PlainStore { address, len, place: self.place() };
+        self.heap.plain_stores.retain(|other| (other.address, other.len) != (address, len));
+        self.heap.plain_stores.push(store);
+        self.set_fresh(address, len);
     }
 
     fn note_plain(&mut self, target: Target, deed: Deed) -> Checked<()> {
@@ -252,7 +268,7 @@ impl Space<'_> {
             self.touch(target, Deed::Free)?;
         }
         // Nobody needs the values of the atomics in it any more.
-        self.heap.plain_stores.retain(|(store, _)| *store < address || *store >= address + len);
+        self.heap.plain_stores.retain(|store| store.address < address || store.address >= address + len);
         Ok(())
     }
 
@@ -360,13 +376,11 @@ fn address_of(target: Target, atom: Piece) -> (u64, u32) {
 #[cold]
 pub fn race(this: &Record, other: Record) -> Box<Fault> {
     let name = |kind: Kind| match (kind.write, kind.atomic) {
-        (true, true) => ("an", "atomic write"),
-        (true, false) => ("a", "write"),
-        (false, true) => ("an", "atomic read"),
-        (false, false) => ("a", "read"),
+        (true, true) => "atomic write",
+        (true, false) => "write",
+        (false, true) => "atomic read",
+        (false, false) => "read",
     };
-    let (_, this) = name(this.kind);
-    let (article, that) = name(other.kind);
-    let message = format!("data race: this {this} and {article} {that} by {} are not ordered", other.thread);
-    Fault::new(ErrorKind::DataRace, message).note(format!("the {that} is here"), Some(other.place), Some(other.thread))
+    let (message, note) = race_texts(name(this.kind), name(other.kind), other.thread);
+    Fault::new(ErrorKind::DataRace, message).note(note, Some(other.place), Some(other.thread))
 }

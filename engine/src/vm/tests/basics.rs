@@ -1,8 +1,11 @@
 //! Arithmetic, jumps, calls: programs that compute.
 
-use crate::program::{BinOp, Builtin, Op};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::program::{BinOp, Builtin, FuncId, Op, OverflowOp, Program, Width};
 use crate::verdict::Outcome;
-use crate::vm::Stream;
+use crate::vm::{RunOptions, Stream, run};
 
 use super::asm::{Asm, Func, U64, r};
 
@@ -71,4 +74,43 @@ fn the_heap_holds_what_is_stored() {
     });
     assert_eq!(run.failure, None);
     assert_eq!(run.output.all(), b"5");
+}
+
+/// Counts the rounds of a loop whose jump depends on an overflow, and prints the number.
+fn counting(rounds: u64) -> (Arc<Program>, FuncId) {
+    let mut asm = Asm::new();
+    let main = asm.func("main", 0, 0, |f| {
+        let out = f.slot("out", 8, true);
+        let (head, body, done) = (f.label(), f.label(), f.label());
+        f.imm(0, rounds).imm(1, u64::MAX).imm(2, 0);
+        f.bind(head);
+        // Adding the largest number subtracts one, and overflows unless it was 0.
+        f.op(Op::BinOverflow { op: OverflowOp::Add, ty: U64, dst: r(0), a: r(0), b: r(1), flag: r(3) });
+        f.op(Op::JumpIf { cond: r(3), to: body.pc() }).op(Op::Jump { to: done.pc() });
+        f.bind(body);
+        f.op(Op::BinImm { op: BinOp::Add, ty: U64, dst: r(2), a: r(2), imm: 1 }).op(Op::Jump { to: head.pc() });
+        f.bind(done);
+        f.op(Op::StoreSlot { width: Width::W64, src: r(2), offset: out }).op(Op::SlotAddr { dst: r(4), offset: out });
+        f.imm(5, 8).builtin(Builtin::Print, &[4, 5], 6).ret();
+    });
+    (Arc::new(asm.program), main)
+}
+
+#[test]
+fn a_look_at_the_clock_changes_nothing() {
+    let rounds = 3_000_001;
+    let (program, main) = counting(rounds);
+    let run = run(&program, main, &RunOptions::default());
+    assert_eq!((run.outcome, run.output.all()), (Outcome::Passed, rounds.to_le_bytes().to_vec()));
+    assert!(run.steps > 2 * rounds, "{} steps", run.steps);
+}
+
+#[test]
+fn a_run_ends_at_its_deadline() {
+    let (program, main) = counting(u64::MAX);
+    let deadline = Some(Instant::now() + Duration::from_millis(20));
+    let options = RunOptions { deadline, max_steps: u64::MAX, ..RunOptions::default() };
+    let run = run(&program, main, &options);
+    assert_eq!(run.outcome, Outcome::Incomplete);
+    assert_eq!(run.failure.unwrap().message, "the time is over");
 }

@@ -147,13 +147,13 @@ fn deadlocks_name_every_thread() {
     });
     let failure = run.failure.unwrap();
     assert_eq!(failure.kind, FailureKind::Error(ErrorKind::Deadlock));
-    assert_eq!(failure.message, "deadlock: 2 threads wait for ever");
+    assert_eq!(failure.message, "2 threads wait for ever");
     let notes: Vec<_> = failure.notes.iter().map(|note| (note.message.as_str(), note.thread)).collect();
     assert_eq!(
         notes,
         [
-            ("the main thread waits here for the end of the thread 1", Some(ThreadId(0))),
-            ("the thread 1 waits here to be woken", Some(ThreadId(1)))
+            ("the main thread waits here for the end of thread 1", Some(ThreadId(0))),
+            ("thread 1 waits here to be woken", Some(ThreadId(1)))
         ]
     );
     assert_eq!(failure.location.unwrap().file, "main.rs");

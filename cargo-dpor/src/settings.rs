@@ -1,0 +1,152 @@
+//! How a test is checked: as its attribute says and, where that says nothing, as the command line does.
+
+use std::num::NonZero;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use dpor_engine::explore::{AwaitLevel, Config};
+use dpor_engine::model::MemoryModel;
+use dpor_engine::program::TestConfig;
+use serde::{Deserialize, Serialize};
+
+use crate::args::ExploreArgs;
+
+/// The equivalence where a test names none.
+const TRACE: &str = "trace";
+
+/// How a test is checked under one model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    pub model: MemoryModel,
+    /// None without a bound, and under a model without buffers.
+    pub buffer_bound: Option<u32>,
+    pub equivalence: String,
+    #[serde(rename = "await")]
+    pub awaiting: AwaitLevel,
+    pub spurious: bool,
+    pub unroll: Option<u32>,
+    pub max_steps: u64,
+    // What follows says how much is explored, and does not matter to one execution.
+    #[serde(skip)]
+    pub max_executions: Option<u64>,
+    #[serde(skip)]
+    pub timeout: Option<Duration>,
+    #[serde(skip)]
+    pub keep_going: bool,
+    #[serde(skip)]
+    pub workers: usize,
+}
+
+impl Settings {
+    /// The settings for a test under each model that it is to be checked under.
+    pub fn resolve(args: &ExploreArgs, config: &TestConfig) -> Result<Vec<Settings>> {
+        Ok(models(args, config)?.into_iter().map(|model| Settings::under(model, args, config)).collect())
+    }
+
+    fn under(model: MemoryModel, args: &ExploreArgs, config: &TestConfig) -> Settings {
+        Settings {
+            model,
+            buffer_bound: config.buffer_bound.or(args.buffer_bound).filter(|_| model.has_buffers()),
+            equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
+            awaiting: args.r#await,
+            spurious: config.spurious.unwrap_or(args.spurious),
+            unroll: config.unroll.or(args.unroll.map(NonZero::get)),
+            max_executions: config.max_executions.or(args.max_executions.map(NonZero::get)),
+            max_steps: args.max_steps.get(),
+            timeout: args.timeout,
+            keep_going: args.keep_going,
+            workers: workers(args),
+        }
+    }
+
+    /// The same for the explorer.
+    pub fn config(&self) -> Config {
+        Config {
+            buffer_bound: self.buffer_bound.map(|bound| bound as usize),
+            max_executions: self.max_executions,
+            timeout: self.timeout,
+            keep_going: self.keep_going,
+            workers: self.workers,
+            awaiting: self.awaiting,
+            ..Config::new(self.model)
+        }
+    }
+
+    /// What of this there is not.
+    pub fn unsupported(&self) -> Option<String> {
+        let equivalence = &self.equivalence;
+        match () {
+            () if equivalence != TRACE => {
+                Some(format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
+            }
+            () => None,
+        }
+    }
+}
+
+/// How many threads explore.
+pub fn workers(args: &ExploreArgs) -> usize {
+    args.workers.or_else(|| available_parallelism().ok()).map_or(1, NonZero::get)
+}
+
+/// The models that a test is to be checked under, each once.
+fn models(args: &ExploreArgs, config: &TestConfig) -> Result<Vec<MemoryModel>> {
+    let named = match &config.model {
+        None => args.model.clone(),
+        Some(names) => {
+            let models = names.split(',').map(str::parse).collect::<Result<_, _>>();
+            models.context("cannot read the option `model` of a test")?
+        }
+    };
+    let mut models = Vec::new();
+    for model in named {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    Ok(models)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::tests::parse;
+
+    fn resolve(line: &str, config: &str) -> Vec<Settings> {
+        Settings::resolve(&parse(line).explore, &TestConfig::parse(config).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_default_is_everything_under_rc11() {
+        let settings = &resolve("cargo-dpor test", "")[0];
+        assert_eq!((settings.model, settings.buffer_bound, settings.spurious), (MemoryModel::Rc11, None, false));
+        assert_eq!((settings.max_executions, settings.timeout, settings.keep_going), (None, None, false));
+        assert!(settings.workers >= 1);
+    }
+
+    #[test]
+    fn the_command_line_decides_what_the_attribute_leaves_open() {
+        let line = "cargo-dpor test --model sc,tso,sc --buffer-bound 3 --max-executions 9 --spurious --workers 2";
+        let settings = resolve(line, "");
+        assert_eq!(settings.iter().map(|s| s.model).collect::<Vec<_>>(), [MemoryModel::Sc, MemoryModel::Tso]);
+        assert_eq!(settings.iter().map(|s| s.buffer_bound).collect::<Vec<_>>(), [None, Some(3)]);
+        assert!(settings.iter().all(|s| s.spurious && s.max_executions == Some(9) && s.workers == 2));
+    }
+
+    #[test]
+    fn the_attribute_wins() {
+        let line = "cargo-dpor test --model sc --buffer-bound 3 --max-executions 9 --spurious";
+        let settings = resolve(line, "model=pso\nbuffer_bound=0\nmax_executions=5\nspurious=false");
+        assert_eq!(settings.len(), 1);
+        let Settings { model, buffer_bound, max_executions, spurious, .. } = settings[0];
+        assert_eq!((model, buffer_bound, max_executions, spurious), (MemoryModel::Pso, Some(0), Some(5), false));
+    }
+
+    #[test]
+    fn what_there_is_not_is_not_passed_over() {
+        assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
+        assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
+        assert!(resolve("cargo-dpor test", "unroll=3")[0].unsupported().is_some());
+    }
+}

@@ -1,0 +1,181 @@
+//! What to tell: a counterexample as data.
+//!
+//! A [`Trace`] is an execution in the words of the source: what each thread did, where, with which value, and where a
+//! value that it read came from. It is made by running the execution once more ([`record`]), so that exploring pays
+//! nothing for it. Steps are numbered from 1, in an order in which they can happen.
+
+mod explain;
+mod record;
+
+pub use record::ReplayError;
+pub(crate) use record::{Recorded, record};
+
+use serde::{Deserialize, Serialize};
+
+use crate::graph::{MemOrder, Value};
+use crate::verdict::Location;
+use crate::vm::{ThreadId, Variable, Wait};
+
+/// An execution, up to an error or to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The threads, by number.
+    pub threads: Vec<Thread>,
+    /// The visible actions of all threads, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A thread of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its number; that of the main thread is 0.
+    pub number: ThreadId,
+    /// The step that spawned it.
+    pub spawned_by: Option<u32>,
+    /// How far it came.
+    pub end: End,
+    /// Where it was then; none for a thread that has ended.
+    pub place: Option<Place>,
+}
+
+/// How far a thread came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// To its end.
+    Ended,
+    /// It ended the program.
+    Exited,
+    /// To the error.
+    Failed,
+    /// It cannot go on.
+    Waits(Waits),
+    /// It could have gone on.
+    Stopped,
+}
+
+/// Why a thread waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waits {
+    /// For this, which these threads have.
+    For { wait: Wait, holders: Vec<Holder> },
+    /// In a loop, for a value that it does not see.
+    InLoop,
+    /// For nothing: an assumption did not hold.
+    Assumption,
+}
+
+/// A thread that has what another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub thread: ThreadId,
+    /// The step in which it got it, unless that was before there were other threads.
+    pub since: Option<u32>,
+}
+
+/// A visible action that took place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 1.
+    pub number: u32,
+    /// The number of the thread.
+    pub thread: ThreadId,
+    pub deed: Deed,
+    pub place: Option<Place>,
+    /// What is accessed.
+    pub variable: Option<Variable>,
+    pub ordering: Option<MemOrder>,
+    pub read: Option<Read>,
+    /// The value written.
+    pub written: Option<Value>,
+    /// Whether it is done while a panic unwinds the thread.
+    pub unwinding: bool,
+}
+
+/// What is done in a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    Load,
+    Store,
+    Rmw {
+        /// The method that does it: `fetch_add` and so on.
+        method: String,
+    },
+    Cas {
+        expected: Value,
+        new: Value,
+        weak: bool,
+    },
+    /// A read that is not atomic, of an atomic.
+    PlainRead,
+    /// A write that is not atomic, to an atomic.
+    PlainWrite,
+    Fence,
+    Spawn {
+        thread: ThreadId,
+    },
+    Join {
+        thread: ThreadId,
+    },
+    /// What was waited for has come.
+    Await {
+        wait: Wait,
+    },
+    /// The queue of those who wait at a futex is looked at: nobody else does so until it is left.
+    EnterQueue,
+    LeaveQueue,
+    /// An attempt to lock.
+    TryLock,
+    Unlock,
+    /// An update that depends on what is there.
+    Try,
+    /// One of the threads that wait is notified.
+    Notify,
+    /// One of those who could have changed something is gone.
+    Leave,
+    /// One of `0..n`.
+    Choose {
+        n: Value,
+        value: Value,
+    },
+}
+
+/// What a step read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read {
+    pub value: Value,
+    /// The step that wrote the value; none for the initial one.
+    pub from: Option<u32>,
+}
+
+/// Where something is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The innermost place in the user's code; where there is none, in a dependency; else in the standard library.
+    pub location: Location,
+    /// The function there, where it is known.
+    pub function: Option<String>,
+    /// The function of a library that it was done through.
+    pub via: Option<String>,
+}
+
+impl Place {
+    fn at(location: Location) -> Place {
+        Place { location, function: None, via: None }
+    }
+}
+
+impl Trace {
+    /// The step of that number.
+    pub fn step(&self, number: u32) -> Option<&Step> {
+        let index = self.steps.binary_search_by_key(&number, |step| step.number).ok()?;
+        self.steps.get(index)
+    }
+
+    /// The steps of a thread.
+    pub fn steps_of(&self, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Step> {
+        self.steps.iter().filter(move |step| step.thread == thread)
+    }
+}

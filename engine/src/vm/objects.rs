@@ -1,0 +1,84 @@
+//! What is at an address, in the words of the source.
+
+use serde::{Deserialize, Serialize};
+
+use crate::program::address::STACK_BIT;
+use crate::program::{FuncId, PlaceId, Slot};
+use crate::verdict::Location;
+
+use super::explored::View;
+use super::image::Image;
+use super::leak::Memory;
+use super::memory::{Alloc, AllocKind, MemFrame};
+use super::thread::ThreadId;
+
+/// A variable, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Variable {
+    pub object: Object,
+    /// Where in the object, in bytes.
+    pub offset: u64,
+}
+
+/// Something in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Object {
+    /// A static, by its path.
+    Static { name: String },
+    /// A local variable of a function that is active in a thread; the name is empty for a temporary.
+    Local { name: String, function: String, thread: u16 },
+    /// A block on the heap: where it begins, and where it was allocated.
+    Heap { address: u64, size: u64, allocated: Option<Location> },
+    /// Anything else: the object begins at this address.
+    Other { address: u64 },
+}
+
+/// What is at an address, in a state of the program.
+pub fn variable<A: Copy>(memory: &View<'_, A>, address: u64, image: &Image) -> Variable {
+    let known = if address & STACK_BIT != 0 { local(memory, address, image) } else { None };
+    let known = known.or_else(|| block(memory.find(address)?, address, image));
+    known.unwrap_or(Variable { object: Object::Other { address }, offset: 0 })
+}
+
+/// A place of a program, if it is one.
+pub fn location_of(image: &Image, place: PlaceId) -> Option<Location> {
+    image.program.places.get(place.0 as usize).map(|_| image.program.location(place))
+}
+
+fn local<A: Copy>(memory: &View<'_, A>, address: u64, image: &Image) -> Option<Variable> {
+    let thread = memory.owner(address)?;
+    let func = thread.stack.frame(address)?.func;
+    slot(image, func, thread.id, MemFrame::offset(address))
+}
+
+/// The local of a function that is at an offset of its frames.
+fn slot(image: &Image, func: FuncId, thread: ThreadId, at: u32) -> Option<Variable> {
+    let function = image.program.function(func);
+    let covers = |slot: &&Slot| (slot.offset..slot.offset + slot.size).contains(&(at as u16));
+    let slot = function.slots.iter().find(covers)?;
+    let object = Object::Local { name: slot.name.clone(), function: function.name.clone(), thread: thread.0 };
+    Some(Variable { object, offset: u64::from(at) - u64::from(slot.offset) })
+}
+
+fn block(alloc: &Alloc, address: u64, image: &Image) -> Option<Variable> {
+    let offset = address.checked_sub(alloc.base).filter(|offset| *offset <= alloc.size)?;
+    let object = match alloc.kind {
+        AllocKind::Frame(func) => return slot(image, func, alloc.thread, offset as u32),
+        AllocKind::Rust | AllocKind::C => {
+            Object::Heap { address: alloc.base, size: alloc.size, allocated: location_of(image, alloc.place) }
+        }
+        AllocKind::Static | AllocKind::Constant => match static_name(image, alloc.base) {
+            Some(name) => Object::Static { name },
+            None => Object::Other { address: alloc.base },
+        },
+        AllocKind::Local | AllocKind::ThreadLocal => Object::Other { address: alloc.base },
+    };
+    Some(Variable { object, offset })
+}
+
+fn static_name(image: &Image, base: u64) -> Option<String> {
+    let globals = &image.program.globals;
+    let index = globals.binary_search_by_key(&base, |global| global.address).ok()?;
+    Some(globals[index].name.clone()).filter(|name| !name.is_empty())
+}
