@@ -104,10 +104,15 @@ pub struct World {
 impl World {
     /// What others know of a thread.
     pub fn status(&mut self, thread: ThreadId) -> &mut Cell<Status> {
-        if self.statuses.len() <= thread.index() {
-            self.statuses.resize_with(thread.index() + 1, Cell::default);
-        }
+        self.reserve(thread.index() + 1);
         &mut self.statuses[thread.index()]
+    }
+
+    /// Makes room for so many threads.
+    pub fn reserve(&mut self, threads: usize) {
+        if self.statuses.len() < threads {
+            self.statuses.resize_with(threads, Cell::default);
+        }
     }
 
     /// Calls `visit` for every cell, with what it is.

@@ -223,6 +223,7 @@ impl<A: Copy> Universe<A> {
         self.vm.steps_left = row.steps_left;
         let state = row.thread(id);
         let objects = &mut self.vm.heap.objects;
+        self.vm.world.reserve(row.threads.len());
         self.vm.world.for_each_cell(&mut |key, cell| {
             let object = objects.number(key);
             let version = objects.version(object);
