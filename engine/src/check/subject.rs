@@ -8,8 +8,8 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply, RunOptions,
-    Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply,
+    RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -170,10 +170,10 @@ impl Subject {
             return graph::Action::Block;
         }
         let trail = state.trail(id);
-        if effect || changed {
+        if effect || changed == Changes::Others {
             trail.clear();
         } else {
-            trail.go_on();
+            trail.go_on(changed == Changes::OwnBlocks);
         }
         if !may_wait(&action) {
             return action;
@@ -183,7 +183,7 @@ impl Subject {
         let of_interest = match visited {
             Visited::New => false,
             Visited::Differently => may_retry,
-            Visited::Alike { .. } => true,
+            Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
             state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
@@ -455,7 +455,7 @@ impl Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
+        a.vm.is_alike(&b.vm, vm_thread(thread))
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {

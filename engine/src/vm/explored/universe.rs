@@ -14,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Interpreter, Reply, Stepped, Translated};
+use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl<A: Copy> Universe<A> {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
                     let mark = self.threads.mark(before);
-                    return Ok(Stepped { from, action, mark, changed: false, went_on: false });
+                    return Ok(Stepped { from, action, mark, changed: Changes::Nothing, went_on: false });
                 }
             },
             _ => None,
@@ -174,7 +174,7 @@ impl<A: Copy> Universe<A> {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
-                let changes = !self.vm.heap.objects.log.changed.is_empty();
+                let changes = self.vm.heap.objects.changes_by(id);
                 self.leave(row);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
