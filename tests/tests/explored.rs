@@ -5,12 +5,11 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place, uninitialized atomics, and
+/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place, and
 /// accesses that happen to be run before the memory is gone but need not be.
 const PENDING: &[&str] = &[
     "bytes::atomics_of_two_sizes",
     "bytes::atomics_of_two_sizes_in_turns",
-    "lifetimes::atomic_not_initialized",
     "lifetimes::freed_when_the_flag_is_set",
     "lifetimes::local_of_a_function_that_returns",
     "lifetimes::local_of_an_iteration_that_is_over",
@@ -50,5 +49,7 @@ fn deadlocks_say_who_waits_for_what() {
         let failure = checked.failure().expect("a deadlock");
         let waiting = failure.waiting.iter().map(|waiting| (waiting.wait.expect("a reason"), &waiting.holders[..]));
         assert_eq!(waiting.collect::<Vec<_>>(), expected, "{name}");
+        let waits = failure.notes.iter().filter(|note| note.message.contains(" waits here "));
+        assert_eq!(waits.count(), expected.len(), "{name}");
     }
 }

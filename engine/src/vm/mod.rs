@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Explored, Mark, Stepped, Translated};
+pub use explored::{Basis, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
@@ -76,6 +76,8 @@ pub struct RunOptions {
     pub check_leaks: bool,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
+    /// How often a thread may come back to the same place, before the execution is given up.
+    pub unroll: Option<u32>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
 }
@@ -98,6 +100,7 @@ impl Default for RunOptions {
             processors: 4,
             check_leaks: true,
             spurious: false,
+            unroll: None,
             deadline: None,
         }
     }
