@@ -188,6 +188,8 @@ impl<A: Copy> Universe<A> {
                 Ok(action)
             }
             Err(failure) => {
+                // What was printed is part of the report.
+                self.freeze_world();
                 self.leave(row);
                 self.drop_resident(id);
                 Err(failure)
