@@ -5,48 +5,15 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: loops that wait, atomics of several sizes at one place, futexes
-/// that nobody wakes, uninitialized atomics, and accesses that happen to be run before the memory is gone but need not be.
+/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place, and
+/// accesses that happen to be run before the memory is gone but need not be.
 const PENDING: &[&str] = &[
     "bytes::atomics_of_two_sizes",
     "bytes::atomics_of_two_sizes_in_turns",
-    "futexes::changed_without_waking",
-    "futexes::lock_that_wakes_nobody",
-    "futexes::one_of_two_woken",
-    "futexes::woken_too_early",
-    "lifetimes::atomic_not_initialized",
     "lifetimes::freed_when_the_flag_is_set",
     "lifetimes::local_of_a_function_that_returns",
     "lifetimes::local_of_an_iteration_that_is_over",
-    "waiting::barrier_with_a_sense",
-    "waiting::confirmed_increments",
-    "waiting::confirmed_increments_that_go_on",
-    "waiting::handed_over",
-    "waiting::handed_over_relaxed",
-    "waiting::handed_over_with_a_fence",
-    "waiting::mutex_tried_until_it_is_free",
-    "waiting::peterson",
-    "waiting::peterson_release_acquire",
-    "waiting::scoped_waiting_for_a_flag",
-    "waiting::spin_lock",
-    "waiting::spin_lock_kept",
-    "waiting::spin_lock_that_looks_first",
-    "waiting::spin_lock_unlocked_relaxed",
-    "waiting::spin_lock_with_swaps",
-    "waiting::spin_lock_with_weak_exchanges",
     "waiting::stack",
-    "waiting::ticket_lock",
-    "waiting::ticket_lock_stuck",
-    "waiting::updates",
-    "waiting::waiting_for_a_flag",
-    "waiting::waiting_for_a_flag_that_may_not_come",
-    "waiting::waiting_for_each_other",
-    "waiting::waiting_for_more_than_comes",
-    "waiting::waiting_for_nobody",
-    "waiting::waiting_for_workers",
-    "waiting::waiting_politely",
-    "waiting::waiting_until_it_is_finished",
-    "waiting::waiting_with_a_lock",
 ];
 
 #[test]

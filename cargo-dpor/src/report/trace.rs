@@ -152,10 +152,8 @@ fn describe(step: &Step, blocks: &Blocks) -> String {
         Deed::TryLock if step.written.is_some() => format!("try to lock {variable}{from}"),
         Deed::TryLock => format!("try to lock {variable}, in vain{from}"),
         Deed::Unlock => format!("unlock {variable}"),
-        Deed::Sleep { expected } if step.read.map(|read| read.value) == Some(*expected) => {
-            format!("sleep while {variable} = {read}{from}")
-        }
-        Deed::Sleep { expected } => format!("no sleep: {variable} = {read}, not {}{from}", value(*expected)),
+        Deed::EnterQueue => format!("enter the queue at {variable}{from}"),
+        Deed::LeaveQueue => format!("leave the queue at {variable}"),
         Deed::Try if step.written.is_some() => format!("update {variable} = {read} := {written}{from}"),
         Deed::Try => format!("leave {variable} = {read} as it is{from}"),
         Deed::Notify => format!("notify one at {variable} = {read} := {written}{from}"),
@@ -179,7 +177,8 @@ fn with_library(text: String, step: &Step) -> String {
                 | Deed::PlainRead
                 | Deed::PlainWrite
                 | Deed::Fence
-                | Deed::Sleep { .. }
+                | Deed::EnterQueue
+                | Deed::LeaveQueue
                 | Deed::Await { .. }
                 | Deed::Try
                 | Deed::Notify

@@ -1,18 +1,24 @@
 //! A lowered test as a program to explore.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, Output, RunOptions, Site, Stepped, Stop, Tracked,
-    Translated, Wait, Woken,
+    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply, RunOptions,
+    Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
 use super::trail::{Trail, Visited, has_effect, may_wait};
+
+/// Beyond all addresses: marks the location of the queue of a futex.
+const QUEUE_BIT: u64 = 1 << 47;
+/// In the queue of a futex: somebody has entered it.
+const ENTERED: Value = 1 << 31;
 
 /// A test to be explored.
 pub struct Subject {
@@ -22,6 +28,12 @@ pub struct Subject {
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
+    /// How often a thread may come back to the same place.
+    unroll: Option<u32>,
+    /// The loop that was given up because of that: the first in the source.
+    given_up: Mutex<Option<Box<Failure>>>,
+    /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
+    uninitialized: AtomicBool,
 }
 
 /// A thread with more events than this will not end by itself.
@@ -111,39 +123,52 @@ impl Subject {
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
+            unroll: options.unroll,
+            given_up: Mutex::new(None),
+            uninitialized: AtomicBool::new(false),
         }
     }
 
-    /// Answers a thread and runs it to its next visible action; `effect` says whether what is answered has changed
-    /// anything.
-    fn run(
-        &self,
-        state: &mut State,
-        id: vm::ThreadId,
-        answer: Option<vm::Answer>,
-        moment: (&View, u32),
-        effect: bool,
-    ) -> graph::Action {
-        let (clock, events) = moment;
+    /// Runs a thread to its next visible action.
+    #[inline]
+    fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, clock: &View, events: u32) -> graph::Action {
         if events > MAX_EVENTS {
             let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
             return state.fail(failure);
         }
-        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
-            Ok(stepped) => self.follow(state, id, stepped, effect),
+        match state.vm.step(id, cue, clock, events, self) {
+            Ok(stepped) if stepped.went_on => self.follow(state, id, cue, stepped),
+            Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
         }
     }
 
+    /// An execution is given up: remembers the first place in the source where that happened.
+    fn give_up(&self, failure: Box<Failure>) {
+        let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if given_up.as_ref().is_none_or(|known| failure.location < known.location) {
+            *given_up = Some(failure);
+        }
+    }
+
+    /// Why executions were given up, if some were.
+    pub fn given_up(&self) -> Option<Box<Failure>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notices where a thread waits in a loop.
-    fn follow(
-        &self,
-        state: &mut State,
-        id: vm::ThreadId,
-        stepped: Stepped<graph::Action>,
-        effect: bool,
-    ) -> graph::Action {
-        let Stepped { action, mark, changed } = stepped;
+    fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
+        let Stepped { from, action, mark, changed, .. } = stepped;
+        let effect = match (from, cue) {
+            (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
+            _ => true,
+        };
+        if let Some(bound) = self.unroll
+            && state.trail(id).come_back(mark.site) > bound
+        {
+            self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
+            return graph::Action::Block;
+        }
         let trail = state.trail(id);
         if effect || changed {
             trail.clear();
@@ -170,86 +195,14 @@ impl Subject {
         }
     }
 
-    /// The action as the explorer knows it.
-    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
-        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
-        Ok(Translated::Action(match action {
-            // Time passes, or it does not: the order of events shows which.
-            Action::Yield | Action::Until { .. } | Action::Assume { holds: true } => {
-                return Ok(Translated::Answer(vm::Answer::Done));
-            }
-            // Who waits sees for itself that the word has changed.
-            Action::FutexWake { .. } => return Ok(Translated::Answer(vm::Answer::Value(0))),
-            Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
-            }
-            Action::Store { address, width, ordering, value } => {
-                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
-            }
-            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(address, width)?,
-                order: order(ordering),
-                op,
-                width: graph_width(width),
-                operand: operand as Value,
-            },
-            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(address, width)?,
-                order: order(success),
-                failure: order(failure),
-                expected: expected as Value,
-                new: new as Value,
-                spurious: weak && self.spurious,
-            },
-            Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
-            }
-            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(address)?,
-                order: order(ordering),
-                failure: order(failure),
-                test,
-                then,
-            },
-            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(address)?,
-                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
-                test,
-                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
-            },
-            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
-            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
-            Action::Spawn => graph::Action::Spawn,
-            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
-            Action::Choose { n } => match u32::try_from(n) {
-                Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
-            },
-            Action::Assume { holds: false } => graph::Action::Block,
-            Action::End => graph::Action::End,
-            // Whether it is woken or its time is over: it looks once.
-            Action::FutexWait { address, timeout: Some(_), .. } => {
-                graph::Action::Load { loc: self.word(address)?, order: MemOrder::Relaxed }
-            }
-            Action::FutexWait { address, expected, timeout: None, .. } => graph::Action::Await {
-                loc: self.word(address)?,
-                order: MemOrder::Relaxed,
-                test: Test::IsNot(expected.into()),
-                then: Then::Read,
-            },
-            Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
-            }
-            Action::PlainStore { address, len, value, .. } => {
-                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
-            }
-        }))
-    }
-
     /// The location of a 32-bit word.
     fn word(&self, address: u64) -> Result<Loc, String> {
         self.loc(address, AtomicWidth::W32)
+    }
+
+    /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
+    fn queue(&self, word: u64) -> Result<Loc, String> {
+        self.word(word | QUEUE_BIT)
     }
 
     fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
@@ -368,6 +321,96 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
+impl Interpreter<graph::Action> for Subject {
+    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
+        Ok(Translated::Action(match action {
+            // Time passes, or it does not: the order of events shows which.
+            Action::Yield | Action::QueueWait { timeout: Some(_), .. } | Action::Assume { holds: true } => {
+                return Ok(Translated::Answer(vm::Answer::Done));
+            }
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => {
+                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
+            }
+            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
+                loc: self.loc(address, width)?,
+                order: order(ordering),
+                op,
+                width: graph_width(width),
+                operand: operand as Value,
+            },
+            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
+                loc: self.loc(address, width)?,
+                order: order(success),
+                failure: order(failure),
+                expected: expected as Value,
+                new: new as Value,
+                spurious: weak && self.spurious,
+            },
+            Action::Await { address, test, then, .. } => {
+                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
+            }
+            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
+                loc: self.word(address)?,
+                order: order(ordering),
+                failure: order(failure),
+                test,
+                then,
+            },
+            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
+                loc: self.word(address)?,
+                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
+                test,
+                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
+            },
+            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
+            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
+            Action::Spawn => graph::Action::Spawn,
+            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
+            Action::Choose { n } => match u32::try_from(n) {
+                Ok(n) if n > 0 => graph::Action::Choose(n),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
+            },
+            Action::Assume { holds: false } => graph::Action::Block,
+            Action::End => graph::Action::End,
+            Action::QueueEnter { word } => graph::Action::Await {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(ENTERED),
+                then: Then::Add(ENTERED),
+            },
+            Action::QueueLeave { word, waiting } => {
+                graph::Action::Store { loc: self.queue(word)?, order: MemOrder::Release, value: waiting.into() }
+            }
+            Action::QueueWait { word, bit, .. } => graph::Action::Reach {
+                loc: self.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(bit.into()),
+                keepers: None,
+            },
+            Action::PlainLoad { address, len } => {
+                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
+            }
+            Action::PlainStore { address, len, value, .. } => {
+                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
+            }
+        }))
+    }
+
+    fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<graph::Action> {
+        let wide = u128::from(value);
+        Reply::Answer(match action {
+            Action::Cas { .. } => vm::Answer::Cas { old: wide, success: wrote },
+            Action::Await { test, .. } if !test.passes(value) => return Reply::Wait(graph::Action::Block),
+            _ => vm::Answer::Value(wide),
+        })
+    }
+}
+
 impl Program for Subject {
     type State = State;
     type Error = Issue;
@@ -391,27 +434,19 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), None, (clock, 0), true)
+        self.run(state, vm_thread(thread), Cue::Start, clock, 0)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
-        let id = vm_thread(thread);
-        let value = u128::from(answer.value);
-        let (pending, translated) = state.vm.pending_and_translated(id);
-        let answered = match pending {
-            Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
-            Some(Action::FutexWait { expected, timeout, .. }) => match (value == u128::from(expected), timeout) {
-                (false, _) => vm::Answer::Woken(Woken::Changed),
-                (true, Some(_)) => vm::Answer::Woken(Woken::Timeout),
-                (true, None) => return graph::Action::Block,
-            },
-            Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
-            Some(_) => vm::Answer::Value(value),
-            None => vm::Answer::Done,
-        };
+        if answer.initial
+            && self.uninitialized.load(atomic::Ordering::Relaxed)
+            && let Err(failure) = state.vm.check_initialized(vm_thread(thread))
+        {
+            return state.fail(failure);
+        }
+        let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        let effect = translated.is_none_or(|action| has_effect(&action, answer.value, answer.wrote));
-        self.run(state, id, Some(answered), (answer.clock, events), effect)
+        self.run(state, vm_thread(thread), cue, answer.clock, events)
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
@@ -425,7 +460,11 @@ impl Program for Subject {
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
         let Atomic { address, width } = self.locations.atomic(loc);
-        state.vm.peek(address, width.bytes() as usize)
+        let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
+        if !initialized {
+            self.uninitialized.store(true, atomic::Ordering::Relaxed);
+        }
+        value
     }
 
     fn all_left(&self, state: &State, keepers: Loc) -> bool {

@@ -13,6 +13,8 @@ const LEN: usize = 64;
 #[derive(Debug, Default)]
 pub struct Trail {
     visits: Vec<Visit>,
+    /// How often it has come back to places, whatever it did in between: only where that is limited.
+    rounds: Vec<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +37,12 @@ pub enum Visited {
 
 impl Clone for Trail {
     fn clone(&self) -> Trail {
-        Trail { visits: self.visits.clone() }
+        Trail { visits: self.visits.clone(), rounds: self.rounds.clone() }
     }
 
     fn clone_from(&mut self, source: &Trail) {
         self.visits.clone_from(&source.visits);
+        self.rounds.clone_from(&source.rounds);
     }
 }
 
@@ -48,6 +51,20 @@ impl Trail {
     #[inline]
     pub fn clear(&mut self) {
         self.visits.clear();
+    }
+
+    /// The thread is at a place: says how often it has come back there.
+    pub fn come_back(&mut self, site: u64) -> u32 {
+        match self.rounds.iter_mut().find(|(at, _)| *at == site) {
+            Some((_, rounds)) => {
+                *rounds += 1;
+                *rounds
+            }
+            None => {
+                self.rounds.push((site, 0));
+                0
+            }
+        }
     }
 
     /// The thread had an event.

@@ -10,6 +10,8 @@ pub struct Answer<'a> {
     pub value: Value,
     /// Whether something was written: whether a compare-and-swap succeeded.
     pub wrote: bool,
+    /// Whether the value read is the one that the location had in the beginning.
+    pub initial: bool,
     /// What happens before the thread's next step: for each thread, how many of its events. An access of another thread
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.

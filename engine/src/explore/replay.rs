@@ -232,7 +232,8 @@ impl<P: Program> Run<'_, P> {
     fn go_on(&mut self, id: EventId) {
         let event = self.graph.event(id);
         let (thread, value, spawns) = (event.thread, event.answer, event.action == Action::Spawn);
-        let answer = Answer { value, wrote: event.is_write, clock: self.graph.hb(id) };
+        let initial = event.is_read && event.rf == EventId::INIT;
+        let answer = Answer { value, wrote: event.is_write, initial, clock: self.graph.hb(id) };
         let action = self.program.resume(&mut self.state, thread, answer);
         self.graph.set_pending(thread, action);
         if spawns {

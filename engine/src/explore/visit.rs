@@ -268,7 +268,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
-        let answer = Answer { value, wrote: event.is_write, clock: graph.hb(id) };
+        let initial = event.is_read && event.rf == EventId::INIT;
+        let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id) };
         let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));

@@ -129,7 +129,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 return None;
             }
             let clock = graph.hb(graph.thread(thread).tip());
-            action = self.program.resume(&mut self.trial, thread, Answer { value, wrote: update.is_some(), clock });
+            let answer = Answer { value, wrote: update.is_some(), initial: false, clock };
+            action = self.program.resume(&mut self.trial, thread, answer);
         }
         None
     }

@@ -123,10 +123,9 @@ pub enum Deed {
     Await {
         wait: Wait,
     },
-    /// A look at a word, to sleep unless it has changed.
-    Sleep {
-        expected: Value,
-    },
+    /// The queue of those who wait at a futex is looked at: nobody else does so until it is left.
+    EnterQueue,
+    LeaveQueue,
     /// An attempt to lock.
     TryLock,
     Unlock,

@@ -88,13 +88,13 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::Fence { .. } => Deed::Fence,
         Action::Spawn => Deed::Spawn { thread: ThreadId(event.answer as u16) },
         Action::Join { thread } => Deed::Join { thread },
-        Action::FutexWait { expected, .. } => Deed::Sleep { expected: Value::from(expected) },
+        Action::QueueEnter { .. } => Deed::EnterQueue,
+        Action::QueueLeave { .. } => Deed::LeaveQueue,
+        Action::QueueWait { .. } => Deed::Await { wait: Wait::Wake },
         Action::PlainLoad { .. } => Deed::PlainRead,
         Action::PlainStore { .. } => Deed::PlainWrite,
         Action::Choose { n } => Deed::Choose { n, value: event.answer },
-        Action::FutexWake { .. } | Action::Until { .. } | Action::Yield | Action::Assume { .. } | Action::End => {
-            return None;
-        }
+        Action::Yield | Action::Assume { .. } | Action::End => return None,
     })
 }
 
@@ -115,9 +115,8 @@ fn method(op: RmwOp) -> &'static str {
 
 fn address(action: &Action) -> Option<u64> {
     match *action {
-        Action::FutexWait { address, .. } | Action::PlainLoad { address, .. } | Action::PlainStore { address, .. } => {
-            Some(address)
-        }
+        Action::PlainLoad { address, .. } | Action::PlainStore { address, .. } => Some(address),
+        Action::QueueEnter { word } | Action::QueueLeave { word, .. } | Action::QueueWait { word, .. } => Some(word),
         _ => action.accessed().map(|(address, _)| address),
     }
 }

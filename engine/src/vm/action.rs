@@ -85,12 +85,6 @@ pub enum Action {
     Leave {
         keepers: u64,
     },
-    /// On a fixed schedule: waits until the 32-bit word passes the test, or so many nanoseconds are over.
-    Until {
-        address: u64,
-        test: Test,
-        nanoseconds: u64,
-    },
     Fence {
         ordering: Ordering,
     },
@@ -99,18 +93,21 @@ pub enum Action {
     Join {
         thread: ThreadId,
     },
-    /// Waits while the 32-bit word at `address` is `expected`.
-    FutexWait {
-        address: u64,
-        expected: u32,
-        bitset: u32,
-        timeout: Option<Timeout>,
+    /// Enters the queue of those who wait at a futex, which then nobody else does until it is left. Answered with who
+    /// waits, a bit each.
+    QueueEnter {
+        word: u64,
     },
-    /// Wakes up to `count` waiting threads.
-    FutexWake {
-        address: u64,
-        count: u32,
-        bitset: u32,
+    /// Leaves the queue of a futex: these wait now.
+    QueueLeave {
+        word: u64,
+        waiting: u32,
+    },
+    /// Waits until a bit in the queue of a futex is cleared. With a timeout it may end before that; it is no event then.
+    QueueWait {
+        word: u64,
+        bit: u32,
+        timeout: Option<Timeout>,
     },
     /// A plain read of an atomic, while the program is explored: answered with its value.
     PlainLoad {
@@ -211,6 +208,16 @@ pub enum Timeout {
     At(u64),
 }
 
+impl Timeout {
+    /// When it is over, seen from this time.
+    pub fn end(self, now: u64) -> u64 {
+        match self {
+            Timeout::After(nanoseconds) => now.saturating_add(nanoseconds),
+            Timeout::At(time) => time,
+        }
+    }
+}
+
 /// What a pending action gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
@@ -220,19 +227,6 @@ pub enum Answer {
     Value(u128),
     /// The old value of a compare-and-swap, and whether it took place.
     Cas { old: u128, success: bool },
-    /// A futex wait ended, for this reason.
-    Woken(Woken),
-}
-
-/// Why a futex wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Woken {
-    /// By a wake.
-    Wake,
-    /// The word had another value: it did not wait.
-    Changed,
-    /// The time was over.
-    Timeout,
 }
 
 impl Action {
@@ -256,7 +250,7 @@ impl Action {
         match *self {
             Action::Await { wait, .. } | Action::Reach { wait, .. } => Some(wait),
             Action::Join { thread } => Some(Wait::End(thread)),
-            Action::FutexWait { .. } => Some(Wait::Wake),
+            Action::QueueWait { .. } => Some(Wait::Wake),
             _ => None,
         }
     }

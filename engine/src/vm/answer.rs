@@ -1,7 +1,7 @@
 //! Completing a pending action: the answer goes where the thread wants it.
 
 use super::action::{Action, Answer};
-use super::builtins::{futex_result, handle};
+use super::builtins::{futex_goes_on, handle};
 use super::context::Context;
 use super::failure::{Failure, Fault};
 use super::thread::{Pending, Reply, ThreadId};
@@ -27,7 +27,7 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
     }
     let value = match answer {
         Answer::Value(value) | Answer::Cas { old: value, .. } => value,
-        Answer::Done | Answer::Woken(_) => 0,
+        Answer::Done => 0,
     };
     match pending.reply {
         Reply::None => {}
@@ -47,13 +47,7 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
             }
             context.set(usize::from(at) + if wide { 2 } else { 1 }, u64::from(success));
         }
-        Reply::Futex(at) => {
-            let result = match answer {
-                Answer::Woken(woken) => futex_result(context, woken)?,
-                _ => 0,
-            };
-            context.set(usize::from(at), result);
-        }
+        Reply::Futex(call) => futex_goes_on(context, call, value as u32)?,
         Reply::Spawn { at, out, start, arg } => {
             let child = ThreadId(value as u16);
             threads::spawn(context, child, start, arg)?;

@@ -105,6 +105,12 @@ pub fn check(space: &mut Space, action: Action) -> Checked<()> {
     space.check_atomic(address, u64::from(width.bytes()), access)
 }
 
+/// Checks that what an atomic access reads is initialized, if it reads what memory has.
+pub fn check_initialized(space: &mut Space, action: Action) -> Checked<()> {
+    let Some((address, width)) = action.accessed() else { return Ok(()) };
+    space.check_initialized(address, u64::from(width.bytes()))
+}
+
 fn check_align(space: &Space, address: u64, width: AtomicWidth, access: Access) -> Checked<()> {
     space.check_align(address, u64::from(width.bytes()) - 1, access)
 }

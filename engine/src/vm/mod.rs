@@ -41,8 +41,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use action::{Action, Answer, Stop, Timeout, Wait, Woken};
-pub use explored::{Basis, Explored, Mark, Stepped, Translated};
+pub use action::{Action, Answer, Stop, Timeout, Wait};
+pub use explored::{Basis, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
@@ -76,6 +76,8 @@ pub struct RunOptions {
     pub check_leaks: bool,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
+    /// How often a thread may come back to the same place, before the execution is given up.
+    pub unroll: Option<u32>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
 }
@@ -98,6 +100,7 @@ impl Default for RunOptions {
             processors: 4,
             check_leaks: true,
             spurious: false,
+            unroll: None,
             deadline: None,
         }
     }
@@ -196,11 +199,6 @@ impl Vm {
     /// How much time has passed for a thread.
     fn clock(&self, id: ThreadId) -> u64 {
         self.thread(id).clock
-    }
-
-    /// For a thread, it is at least this late.
-    fn advance(&mut self, id: ThreadId, time: u64) {
-        self.with_thread(id, |context, _| context.thread.clock = context.thread.clock.max(time));
     }
 
     /// A thread that waits for ever.

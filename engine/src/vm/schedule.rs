@@ -4,13 +4,13 @@
 //! go first, so that a loop which waits for another thread ends. A wait with a timeout times out only when nothing else
 //! can run. The run ends when all threads have ended.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::graph::Test;
 use crate::program::{FuncId, Program};
 use crate::verdict::{ErrorKind, Outcome};
 
-use super::action::{Action, Answer, Stop, Timeout, Woken};
+use super::action::{Action, Answer, Stop};
 use super::failure::Failure;
 use super::image::Image;
 use super::leak;
@@ -78,17 +78,10 @@ enum End {
 enum State {
     Ready,
     Joining(ThreadId),
-    /// Until its action is possible: somebody must write the word at the address first.
+    /// Until its action is possible: somebody must write the word at the address, or leave its queue, first.
     Word {
         address: u64,
         deadline: Option<u64>,
-    },
-    /// Until it is woken.
-    Waiting {
-        address: u64,
-        bitset: u32,
-        deadline: Option<u64>,
-        since: u64,
     },
     Ended,
 }
@@ -100,15 +93,15 @@ struct Schedule {
     yielded: Vec<bool>,
     /// Actions of the current thread in a row.
     slice: u32,
-    /// Counts waits, so that the first to wait is the first to be woken.
-    waits: u64,
+    /// The queues of futexes: who waits, and whether somebody has entered it.
+    queues: BTreeMap<u64, (u32, bool)>,
 }
 
 impl Schedule {
     fn new(vm: Vm) -> Schedule {
         let states = vm.threads().map(|id| if vm.ended(id) { State::Ended } else { State::Ready }).collect::<Vec<_>>();
         let yielded = vec![false; states.len()];
-        Schedule { vm, states, yielded, slice: 0, waits: 0 }
+        Schedule { vm, states, yielded, slice: 0, queues: BTreeMap::new() }
     }
 
     fn run(&mut self) -> Result<End, Box<Failure>> {
@@ -174,14 +167,6 @@ impl Schedule {
                 self.states[id.index()] = State::Word { address, deadline: None };
                 return Ok(None);
             }
-            Action::Until { address, test, nanoseconds } => {
-                if !self.vm.passes(id, address, test)? {
-                    let deadline = Some(self.vm.clock(id).saturating_add(nanoseconds));
-                    self.states[id.index()] = State::Word { address, deadline };
-                    return Ok(None);
-                }
-                Answer::Done
-            }
             Action::Load { .. } | Action::Reach { .. } => return self.vm.perform_and_answer(id).map(|()| None),
             Action::Store { address, .. }
             | Action::Rmw { address, .. }
@@ -206,15 +191,27 @@ impl Schedule {
                 return Ok(None);
             }
             Action::Join { .. } => Answer::Done,
-            Action::FutexWait { address, expected, bitset, timeout } => {
-                if self.vm.passes(id, address, Test::Is(expected.into()))? {
-                    self.wait(id, address, bitset, timeout);
+            Action::QueueEnter { word } => {
+                let (waiting, entered) = self.queues.entry(word).or_default();
+                if *entered {
+                    self.states[id.index()] = State::Word { address: word, deadline: None };
                     return Ok(None);
                 }
-                Answer::Woken(Woken::Changed)
+                *entered = true;
+                Answer::Value(u128::from(*waiting))
             }
-            Action::FutexWake { address, count, bitset } => {
-                Answer::Value(u128::from(self.wake(address, count, bitset)?))
+            Action::QueueLeave { word, waiting } => {
+                self.queues.insert(word, (waiting, false));
+                self.wake_word(word);
+                Answer::Done
+            }
+            Action::QueueWait { word, bit, timeout } => {
+                if self.queues.get(&word).is_some_and(|(waiting, _)| waiting & bit != 0) {
+                    let deadline = timeout.map(|timeout| timeout.end(self.vm.clock(id)));
+                    self.states[id.index()] = State::Word { address: word, deadline };
+                    return Ok(None);
+                }
+                Answer::Done
             }
             Action::Yield => {
                 self.yielded[id.index()] = true;
@@ -254,50 +251,14 @@ impl Schedule {
         self.vm.answer(id, answer)
     }
 
-    fn wait(&mut self, id: ThreadId, address: u64, bitset: u32, timeout: Option<Timeout>) {
-        let deadline = timeout.map(|timeout| match timeout {
-            Timeout::After(nanoseconds) => self.vm.clock(id).saturating_add(nanoseconds),
-            Timeout::At(time) => time,
-        });
-        self.waits += 1;
-        self.states[id.index()] = State::Waiting { address, bitset, deadline, since: self.waits };
-    }
-
-    /// Wakes those who wait at an address, the first to wait first; how many there were.
-    fn wake(&mut self, address: u64, count: u32, bitset: u32) -> Result<u32, Box<Failure>> {
-        let mut waiting: Vec<(u64, usize)> = Vec::new();
-        for (index, state) in self.states.iter().enumerate() {
-            if let State::Waiting { address: at, bitset: bits, since, .. } = state
-                && *at == address
-                && bits & bitset != 0
-            {
-                waiting.push((*since, index));
-            }
-        }
-        waiting.sort_unstable();
-        waiting.truncate(count as usize);
-        for (_, index) in &waiting {
-            self.release(ThreadId(*index as u16), Answer::Woken(Woken::Wake))?;
-        }
-        Ok(waiting.len() as u32)
-    }
-
-    /// Nothing can run: the first timeout passes, if there is one.
+    /// Nothing can run: the first timeout passes, if there is one. The thread sees for itself whether it was in time.
     fn time_out(&mut self) -> Result<(), Box<Failure>> {
         let deadlines = self.states.iter().enumerate().filter_map(|(index, state)| match state {
-            State::Waiting { deadline: Some(deadline), .. } | State::Word { deadline: Some(deadline), .. } => {
-                Some((*deadline, index))
-            }
+            State::Word { deadline: Some(deadline), .. } => Some((*deadline, index)),
             _ => None,
         });
-        let Some((deadline, index)) = deadlines.min() else { return Err(self.deadlock()) };
-        let id = ThreadId(index as u16);
-        if let State::Word { .. } = self.states[index] {
-            // The thread sees for itself whether it was in time.
-            return self.release(id, Answer::Done);
-        }
-        self.vm.advance(id, deadline);
-        self.release(id, Answer::Woken(Woken::Timeout))
+        let Some((_, index)) = deadlines.min() else { return Err(self.deadlock()) };
+        self.release(ThreadId(index as u16), Answer::Done)
     }
 
     fn deadlock(&self) -> Box<Failure> {

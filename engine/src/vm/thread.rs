@@ -9,6 +9,7 @@ use crate::program::{FuncId, PlaceId};
 use crate::verdict::Location;
 
 use super::action::Action;
+use super::builtins::FutexCall;
 use super::failure::StackFrame;
 use super::frame::Frame;
 use super::memory::Stack;
@@ -64,8 +65,8 @@ pub enum Reply {
     Pair(u16),
     /// The old value there, success after it.
     Cas { at: u16, wide: bool },
-    /// The result of a futex call, an error in `errno`.
-    Futex(u16),
+    /// A futex call goes on.
+    Futex(FutexCall),
     /// A place in the window; if it is not 0, the thread has woken up without a reason.
     Wake(u16),
     /// Nowhere; then the action that was put off is pending again.

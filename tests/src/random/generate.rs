@@ -26,8 +26,10 @@ struct Random {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outer,
-    /// In a branch or a critical section, where there is none of these.
-    Inner,
+    /// In a branch, where there are no branches, choices and critical sections.
+    Branch,
+    /// In a critical section: the same, but that is where the variable that is not atomic is accessed, as a rule.
+    Critical,
 }
 
 impl Random {
@@ -52,7 +54,14 @@ impl Random {
 
     fn stmt(&mut self, depth: Depth) -> Stmt {
         let (register, location) = (self.below(REGISTERS), self.below(self.locations));
-        match self.below(if depth == Depth::Outer { 24 } else { 18 }) {
+        let plain = self.below(if depth == Depth::Critical { 2 } else { 40 }) == 0;
+        if plain {
+            return match self.below(2) {
+                0 => Stmt::Read { to: register },
+                _ => Stmt::Write { value: self.value() },
+            };
+        }
+        match self.below(if depth == Depth::Outer { 26 } else { 18 }) {
             0..5 => Stmt::Load { to: register, location, order: self.one_of(&LOADS) },
             5..10 => Stmt::Store { location, value: self.value(), order: self.one_of(&STORES) },
             10..13 => {
@@ -73,12 +82,17 @@ impl Random {
             19..21 => Stmt::If {
                 register,
                 equals: self.below(2) as u64,
-                then: self.block(0..2, Depth::Inner),
-                otherwise: self.block(0..1, Depth::Inner),
+                then: self.block(0..2, Depth::Branch),
+                otherwise: self.block(0..1, Depth::Branch),
             },
-            21..23 => Stmt::Critical { lock: self.below(LOCKS), body: self.block(0..2, Depth::Inner) },
-            _ => Stmt::TryCritical { lock: self.below(LOCKS), body: self.block(0..1, Depth::Inner) },
+            21..25 => Stmt::Critical { lock: self.lock(), body: self.block(0..2, Depth::Critical) },
+            _ => Stmt::TryCritical { lock: self.lock(), body: self.block(0..1, Depth::Critical) },
         }
+    }
+
+    /// The first mutex, as a rule.
+    fn lock(&mut self) -> usize {
+        if self.below(4) == 0 { self.below(LOCKS) } else { 0 }
     }
 
     fn value(&mut self) -> Value {

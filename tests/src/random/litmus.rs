@@ -17,7 +17,7 @@ pub fn litmus(program: &Program) -> Litmus {
         translator.block(thread);
         codes.push(translator.code);
     }
-    Litmus::with_spawned(codes, 1, vec![0; LOCATIONS.len() + LOCKS])
+    Litmus::with_spawned(codes, 1, vec![0; LOCATIONS.len() + LOCKS + 1])
 }
 
 struct Translator {
@@ -38,6 +38,14 @@ impl Translator {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match *stmt {
+            Stmt::Read { to } => {
+                let value = self.code.load(plain(), MemOrder::NotAtomic);
+                self.code.set(self.registers[to], value);
+            }
+            Stmt::Write { value } => {
+                let value = self.value(value);
+                self.code.store(plain(), value, MemOrder::NotAtomic);
+            }
             Stmt::Load { to, location, order } => {
                 let value = self.code.load(Loc::new(location), order);
                 self.code.set(self.registers[to], value);
@@ -105,6 +113,11 @@ impl Translator {
             Value::Sum(register, constant) => self.code.bin(BinOp::Add, self.registers[register], constant).into(),
         }
     }
+}
+
+/// The location of the variable that is not atomic.
+fn plain() -> Loc {
+    Loc::new(LOCATIONS.len() + LOCKS)
 }
 
 /// The location of a mutex: after the atomics.

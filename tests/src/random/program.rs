@@ -42,6 +42,14 @@ pub enum Update {
 
 #[derive(Clone, Debug)]
 pub enum Stmt {
+    /// Reads the one variable that is not atomic.
+    Read {
+        to: Register,
+    },
+    /// Writes it.
+    Write {
+        value: Value,
+    },
     Load {
         to: Register,
         location: Location,

@@ -10,9 +10,14 @@ const HEAD: &str = "//! Random programs.
 #![cfg(test)]
 #![allow(unused, reason = \"programs are generated\")]
 
+use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::*;
 use std::thread;
+
+struct Plain(UnsafeCell<u64>);
+
+unsafe impl Sync for Plain {}
 ";
 
 /// A library with a test for each program: test `program_n` for number n.
@@ -29,6 +34,7 @@ fn test(text: &mut String, number: usize, program: &Program) -> std::fmt::Result
     for (index, bits) in LOCATIONS.iter().enumerate() {
         writeln!(text, "    static X{index}: AtomicU{bits} = AtomicU{bits}::new(0);")?;
     }
+    writeln!(text, "    static P: Plain = Plain(UnsafeCell::new(0));")?;
     for index in 0..LOCKS {
         writeln!(text, "    static M{index}: Mutex<()> = Mutex::new(());")?;
     }
@@ -77,6 +83,8 @@ fn write_stmt(text: &mut String, stmt: &Stmt, depth: usize) -> std::fmt::Result 
     let indent = "    ".repeat(depth);
     write!(text, "{indent}")?;
     match stmt {
+        Stmt::Read { to } => writeln!(text, "r[{to}] = unsafe {{ *P.0.get() }};"),
+        Stmt::Write { value } => writeln!(text, "unsafe {{ *P.0.get() = {} }};", wide(*value)),
         Stmt::Load { to, location, order } => writeln!(text, "r[{to}] = X{location}.load({}).into();", name(*order)),
         Stmt::Store { location, value, order } => {
             writeln!(text, "X{location}.store({}, {});", cast(*value, *location), name(*order))
@@ -121,9 +129,14 @@ fn write_stmt(text: &mut String, stmt: &Stmt, depth: usize) -> std::fmt::Result 
 
 /// A value of the location's type: all values are small.
 fn cast(value: Value, location: usize) -> String {
+    format!("({}) as u{}", wide(value), LOCATIONS[location])
+}
+
+/// A value of 64 bits.
+fn wide(value: Value) -> String {
     match value {
         Value::Constant(constant) => constant.to_string(),
-        Value::Sum(register, constant) => format!("(r[{register}] + {constant}) as u{}", LOCATIONS[location]),
+        Value::Sum(register, constant) => format!("r[{register}] + {constant}"),
     }
 }
 

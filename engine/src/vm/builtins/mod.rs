@@ -1,6 +1,7 @@
 //! The functions of the machine: see [`Builtin`] for what each does.
 
 mod alloc;
+mod futex;
 mod panic;
 mod process;
 mod strings;
@@ -8,6 +9,7 @@ mod sync;
 mod time;
 mod words;
 
+pub use futex::{Call as FutexCall, go_on as futex_goes_on};
 pub use sync::handle;
 
 use crate::program::Builtin;
@@ -67,7 +69,6 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Spurious
         | Builtin::Polled
         | Builtin::Poll
-        | Builtin::Until
         | Builtin::Elapse
         | Builtin::Finish
         | Builtin::Finished
@@ -132,15 +133,4 @@ impl Context<'_> {
         let address = self.errno_location()?;
         self.space().write(address, &(error as u32).to_le_bytes())
     }
-}
-
-/// How a wait for a futex ended: the result of the call, and `errno`.
-pub fn futex_result(context: &mut Context, woken: super::Woken) -> Checked<u64> {
-    let error = match woken {
-        super::Woken::Wake => return Ok(0),
-        super::Woken::Changed => errno::EAGAIN,
-        super::Woken::Timeout => errno::ETIMEDOUT,
-    };
-    context.set_errno(error)?;
-    Ok(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Threads: creation, joining, thread-specific data, futexes.
+//! Threads: creation, joining, thread-specific data; system calls.
 
 use crate::program::Builtin;
 use crate::vm::action::Action;
@@ -10,18 +10,11 @@ use crate::vm::thread::{Reply, ThreadId};
 use crate::vm::threads;
 use crate::vm::world::Key;
 
-use super::{Checked, errno, process, register, time};
+use super::{Checked, errno, futex, process};
 
 const SYS_GETTID: u64 = 186;
 const SYS_FUTEX: u64 = 202;
 const SYS_GETRANDOM: u64 = 318;
-
-const FUTEX_WAIT: u64 = 0;
-const FUTEX_WAKE: u64 = 1;
-const FUTEX_WAIT_BITSET: u64 = 9;
-const FUTEX_WAKE_BITSET: u64 = 10;
-const FUTEX_PRIVATE: u64 = 128;
-const FUTEX_CLOCK_REALTIME: u64 = 256;
 
 pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
     match builtin {
@@ -142,7 +135,7 @@ fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
 fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [number, a, b, c, ..] = context.args::<7>(site);
     match number {
-        SYS_FUTEX => futex(context, site),
+        SYS_FUTEX => futex::call(context, site),
         SYS_GETTID => {
             let id = handle(context.thread.id);
             context.give(site, id)
@@ -153,28 +146,5 @@ fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
             context.give(site, b)
         }
         _ => Err(Fault::unsupported(format!("system call {number}"))),
-    }
-}
-
-fn futex(context: &mut Context, site: &Site) -> Checked<Flow> {
-    let [_, address, op, value, timeout, _, bits] = context.args::<7>(site);
-    let realtime = op & FUTEX_CLOCK_REALTIME != 0;
-    match op & !(FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME) & 0xffff_ffff {
-        op @ (FUTEX_WAIT | FUTEX_WAIT_BITSET) => {
-            let absolute = op == FUTEX_WAIT_BITSET;
-            let Ok(timeout) = time::futex_timeout(context, timeout, absolute, realtime)? else {
-                context.set_errno(errno::EINVAL)?;
-                return context.give(site, u64::MAX);
-            };
-            let bitset = if absolute { bits as u32 } else { u32::MAX };
-            let action = Action::FutexWait { address, expected: value as u32, bitset, timeout };
-            Ok(context.stop(action, Reply::Futex(physical(site.dst) as u16)))
-        }
-        op @ (FUTEX_WAKE | FUTEX_WAKE_BITSET) => {
-            let bitset = if op == FUTEX_WAKE_BITSET { bits as u32 } else { u32::MAX };
-            let count = value as u32;
-            Ok(context.stop(Action::FutexWake { address, count, bitset }, register(site)))
-        }
-        op => Err(Fault::unsupported(format!("futex operation {op}"))),
     }
 }

@@ -36,27 +36,50 @@ use super::world::Output;
 pub use frozen::Frozen;
 pub use mark::Mark;
 use row::Moment;
+pub use steps::Cue;
 use universe::{RowId, Universe};
+pub use view::Peeked;
 pub(super) use view::View;
 
-/// What an action of a thread is to whoever explores.
+/// What a stop of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
 pub enum Translated<A> {
-    /// This: the thread waits for its answer.
+    /// This action: the thread waits for its answer.
     Action(A),
     /// Nothing: it has this answer, and the thread goes on.
     Answer(Answer),
 }
 
+/// What a value means to a thread that waits for one.
+#[derive(Clone, Copy, Debug)]
+pub enum Reply<A> {
+    Answer(Answer),
+    /// That it still waits: this is what its action is now.
+    Wait(A),
+}
+
+/// Translates between the machine and whoever explores. It must always say the same of the same.
+pub trait Interpreter<A> {
+    /// What a stop is. A reason instead of it makes the program one that cannot be checked.
+    fn translate(&self, stop: Stop) -> Result<Translated<A>, String>;
+
+    /// What the pending action of a thread gives, if it has this value, and wrote something or not.
+    fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
+}
+
 /// A thread has made a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<A> {
+    /// What it waited for before.
+    pub from: Option<A>,
     /// What it waits for now.
     pub action: A,
     /// By what a loop recognises where it is now.
     pub mark: Mark,
     /// Whether it has changed what threads share.
     pub changed: bool,
+    /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
+    pub went_on: bool,
 }
 
 /// A thread that explores, and its universe as long as that is in use.
@@ -133,35 +156,23 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).pending(self.row, id)
     }
 
-    /// What a thread waits for, and what that is to whoever explores.
-    #[inline]
-    pub fn pending_and_translated(&self, id: ThreadId) -> (Option<Action>, Option<A>) {
-        let universe = lock(&self.universe);
-        let translated = universe.threads.action(universe.row(self.row).thread(id));
-        (universe.pending(self.row, id), translated)
-    }
-
     /// The failure of a thread that has reached a limit.
     pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
         Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next one that is not answered at
-    /// once. `clock` says what happens before, by thread, and `events` how many events the thread has. A reason instead of
-    /// a translation makes the program one that cannot be checked.
+    /// Lets a thread run from its pending action, if there is one, to the next. `clock` says what happens before, by
+    /// thread, and `events` how many events the thread has.
     #[inline]
     pub fn step(
         &mut self,
         id: ThreadId,
-        answer: Option<Answer>,
+        cue: Cue,
         clock: &[u32],
         events: u32,
-        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<Stepped<A>, Box<Failure>> {
-        let mut universe = lock(&self.universe);
-        let action = universe.step(self.row, answer, Moment { thread: id, clock, events }, translate)?;
-        let mark = universe.threads.mark(universe.row(self.row).thread(id));
-        Ok(Stepped { action, mark, changed: universe.changed })
+        lock(&self.universe).step(self.row, cue, Moment { thread: id, clock, events }, interpreter)
     }
 
     /// By what a loop recognises where a thread is, and in which state.
@@ -176,9 +187,14 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).vm.heap.learned.take()
     }
 
-    /// Up to 8 bytes of memory as a number; 0 where there is no memory.
-    pub fn peek(&self, address: u64, len: usize) -> u64 {
+    /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.
+    pub fn peek(&self, address: u64, len: usize) -> Peeked {
         lock(&self.universe).view(self.row).peek(address, len)
+    }
+
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+        lock(&self.universe).check_initialized(self.row, id)
     }
 
     /// A thread that waits for ever, with those who have what it waits for.

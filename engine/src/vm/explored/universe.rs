@@ -11,10 +11,10 @@ use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
 use super::row::{Moment, Row};
-use super::steps::{AnswerKey, Done, Steps};
+use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Translated};
+use super::{Basis, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,6 @@ pub struct Universe<A> {
     resident: Vec<(ThreadState, Option<Box<Thread>>)>,
     clean: Vec<Clean>,
     max_bytes: usize,
-    /// Whether the last step has changed what threads share.
-    pub changed: bool,
 }
 
 impl<A: Copy> Universe<A> {
@@ -64,7 +62,6 @@ impl<A: Copy> Universe<A> {
             resident: Vec::new(),
             clean: Vec::new(),
             max_bytes: MAX_BYTES,
-            changed: false,
         }
     }
 
@@ -121,30 +118,28 @@ impl<A: Copy> Universe<A> {
         frozen.thread.pending.map(|pending| pending.action)
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
+    /// Lets a thread run from its pending action, if there is one, to the next.
     #[inline]
     pub fn step(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
-    ) -> Result<A, Box<Failure>> {
-        let state = self.row(row).thread(moment.thread);
-        let key = AnswerKey::of(answer).map(|key| (state, key));
-        let objects = &self.vm.heap.objects;
+        interpreter: &impl Interpreter<A>,
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let at = &mut self.rows[row.0 as usize];
-        if let Some(key) = key
-            && let Some((step, done)) = self.steps.find(key, at, moment, objects)
-            && let Some(action) = self.threads.action(done.to)
+        let objects = &self.vm.heap.objects;
+        let before = at.thread(moment.thread);
+        if let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
             && at.steps_left >= u64::from(done.cost)
+            && let Some((action, mark)) = self.threads.action_and_mark(done.to)
         {
             self.steps.make(step, at, moment, objects);
-            apply(at, moment.thread, answer, done);
-            self.changed = done.changes;
-            return Ok(action);
+            apply(at, moment.thread, cue, done);
+            let from = self.threads.action(before);
+            return Ok(Stepped { from, action, mark, changed: done.changes, went_on: true });
         }
-        self.run(row, answer, moment, key, translate)
+        self.run(row, cue, moment, interpreter)
     }
 
     /// Lets a thread do what it has not done before.
@@ -152,40 +147,46 @@ impl<A: Copy> Universe<A> {
     fn run(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        key: Option<(ThreadState, AnswerKey)>,
-        mut translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
-    ) -> Result<A, Box<Failure>> {
+        interpreter: &impl Interpreter<A>,
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let id = moment.thread;
+        let before = self.row(row).thread(id);
+        let from = self.threads.action(before);
+        let answer = match (self.pending(row, id), cue) {
+            (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {
+                Reply::Answer(answer) => Some(answer),
+                Reply::Wait(action) => {
+                    let mark = self.threads.mark(before);
+                    return Ok(Stepped { from, action, mark, changed: false, went_on: false });
+                }
+            },
+            _ => None,
+        };
         self.enter(row, id);
-        let before = self.vm.steps_left;
+        let steps_left = self.vm.steps_left;
         let ran =
-            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
-        let cost = before - self.vm.steps_left;
+            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, interpreter));
+        let cost = steps_left - self.vm.steps_left;
         match ran {
             Ok(action) => {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
+                let changes = !self.vm.heap.objects.log.changed.is_empty();
                 self.leave(row);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
-                let changes = !self.vm.heap.objects.log.changed.is_empty();
-                self.changed = changes;
-                let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
-                if let (Some(key), (Some(live), Some(cost)), false) = (key, done, unique) {
-                    let objects = &self.vm.heap.objects;
-                    self.steps.insert(
-                        key,
-                        &objects.log,
-                        &self.rows[row.0 as usize],
-                        Done { to, spawned, live, cost, changes },
-                    );
+                if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
+                    let log = &self.vm.heap.objects.log;
+                    let done = Done { to, spawned, live, cost, changes };
+                    self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
                 }
+                let mark = self.threads.mark(to);
                 self.forget_if_full();
-                Ok(action)
+                Ok(Stepped { from, action, mark, changed: changes, went_on: true })
             }
             Err(failure) => {
                 // What was printed is part of the report.
@@ -195,6 +196,19 @@ impl<A: Copy> Universe<A> {
                 Err(failure)
             }
         }
+    }
+
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    pub fn check_initialized(&mut self, row: RowId, id: ThreadId) -> Result<(), Box<Failure>> {
+        self.enter(row, id);
+        let checked = self.vm.with_thread(id, |context, _| {
+            let Some(pending) = context.thread.pending else { return Ok(()) };
+            let checked = atomics::check_initialized(&mut context.space(), pending.action);
+            checked.map_err(|fault| context.failure(*fault))
+        });
+        self.leave(row);
+        self.drop_resident(id);
+        checked
     }
 
     /// Takes the machine to a state in which a thread is about to run.
@@ -359,10 +373,10 @@ impl<A: Copy> Universe<A> {
 
 /// Makes a step that was made before.
 #[inline]
-fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
+fn apply(row: &mut Row, id: ThreadId, cue: Cue, done: Done) {
     row.threads[id.index()] = done.to;
     if done.spawned != ThreadState::NONE
-        && let Some(Answer::Value(child)) = answer
+        && let Cue::Value { value: child, .. } = cue
     {
         row.set_thread(ThreadId(child as u16), done.spawned);
     }
@@ -433,13 +447,13 @@ impl Vm {
         id: ThreadId,
         mut stop: Stop,
         events: u32,
-        translate: &mut impl FnMut(Stop) -> Result<Translated<A>, String>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
         loop {
             if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
                 return Err(self.exit_failure(id, code));
             }
-            match translate(stop) {
+            match interpreter.translate(stop) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => {
                     self.answer(id, answer)?;

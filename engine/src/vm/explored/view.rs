@@ -3,12 +3,19 @@
 use crate::program::address::{GLOBAL_REGION, HEAP_REGION, REGION_BITS, STACK_BIT};
 use crate::vm::image::Globals;
 use crate::vm::leak::Memory;
-use crate::vm::memory::{Alloc, AllocKind, Entry, Key, ObjectId, Objects, Value, Version};
+use crate::vm::memory::{Alloc, AllocKind, Entry, INIT, Key, ObjectId, Objects, Value, Version};
 use crate::vm::thread::Thread;
 use crate::vm::world::Output;
 
 use super::row::Row;
 use super::threads::Threads;
+
+/// What a few bytes of memory are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peeked {
+    pub value: u64,
+    pub initialized: bool,
+}
 
 /// Memory in a state of the program.
 pub struct View<'a, A> {
@@ -57,20 +64,23 @@ impl<A: Copy> View<'_, A> {
         frozen.map(|frozen| &frozen.thread).find(|thread| thread.stack.owns(address))
     }
 
-    /// Up to 8 bytes as a number; 0 where there is no memory.
-    pub fn peek(&self, address: u64, len: usize) -> u64 {
-        let mut bytes = [0; 8];
-        let to = &mut bytes[..len.min(8)];
-        if address & STACK_BIT != 0 {
-            let frozen = self.row.threads.iter().filter_map(|state| self.threads.get(*state));
-            let mut stacks = frozen.map(|frozen| &frozen.thread.stack).filter(|stack| stack.owns(address));
-            if let Some((data, _)) = stacks.find_map(|stack| stack.range(address, len as u64)) {
-                to.copy_from_slice(data);
-            }
-        } else if let Some((data, _)) = self.find(address).and_then(|alloc| alloc.range(address, len as u64)) {
-            to.copy_from_slice(data);
+    /// Up to 8 bytes as a number, and whether they are initialized; 0 where there is no memory.
+    pub fn peek(&self, address: u64, len: usize) -> Peeked {
+        let Some((data, shadow)) = self.range(address, len as u64) else {
+            return Peeked { value: 0, initialized: true };
+        };
+        let value = data.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        Peeked { value, initialized: shadow.iter().all(|byte| *byte == INIT) }
+    }
+
+    /// The data and the shadow of a range, if all of it is alive.
+    fn range(&self, address: u64, len: u64) -> Option<(&[u8], &[u8])> {
+        if address & STACK_BIT == 0 {
+            return self.find(address)?.range(address, len);
         }
-        u64::from_le_bytes(bytes)
+        let frozen = self.row.threads.iter().filter_map(|state| self.threads.get(*state));
+        let mut stacks = frozen.map(|frozen| &frozen.thread.stack).filter(|stack| stack.owns(address));
+        stacks.find_map(|stack| stack.range(address, len))
     }
 }
 

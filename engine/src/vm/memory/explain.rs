@@ -215,7 +215,7 @@ fn stack_of<'a>(space: &'a Space, address: u64) -> Option<&'a Stack> {
 #[inline(never)]
 pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
     let mut first = 0;
-    if let Ok((_, shadow)) = space.range(address, len) {
+    if let Ok((_, shadow)) = space.untracked_range(address, len) {
         first = shadow.iter().position(|byte| byte & 1 == 0).unwrap_or(0);
     }
     let message = match len {

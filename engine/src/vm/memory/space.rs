@@ -278,6 +278,14 @@ impl Space<'_> {
         Err(explain::uninitialized(self, address, out.len() as u64))
     }
 
+    /// Checks that a range that may be accessed is initialized.
+    pub fn check_initialized(&mut self, address: u64, len: u64) -> Checked<()> {
+        match self.untracked_range(address, len) {
+            Ok((_, shadow)) if !shadow::all_readable(shadow) => Err(explain::uninitialized(self, address, len)),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes bytes.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Checked<()> {
         if bytes.is_empty() {

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Basis, Explored, Failure, Image, RunOptions, Stop, ThreadId, Tracked, Translated, run_image,
+    Action, Answer, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked,
+    Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -63,27 +64,38 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
     Explored::new(&basis).unwrap()
 }
 
-fn step(state: &mut Explored<Action>, answer: Option<Answer>) -> Result<Action, Box<Failure>> {
-    let stepped = state.step(ThreadId::MAIN, answer, &[0], 0, |stop| match stop {
-        Stop::Action(action) => Ok(Translated::Action(action)),
-        Stop::Exit(_) => Err("the end".to_owned()),
-    });
-    stepped.map(|stepped| stepped.action)
+/// Takes actions as they are.
+struct Plain;
+
+impl Interpreter<Action> for Plain {
+    fn translate(&self, stop: Stop) -> Result<Translated<Action>, String> {
+        match stop {
+            Stop::Action(action) => Ok(Translated::Action(action)),
+            Stop::Exit(_) => Err("the end".to_owned()),
+        }
+    }
+
+    fn answer(&self, _: Action, value: u64, _: bool) -> Reply<Action> {
+        Reply::Answer(Answer::Value(u128::from(value)))
+    }
+}
+
+fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Box<Failure>> {
+    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain).map(|stepped| stepped.action)
 }
 
 /// A state in which the main thread is about to make its first round.
 fn begun(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
     let mut state = state(program, main);
-    assert_eq!(step(&mut state, None).unwrap(), Action::Spawn);
-    step(&mut state, Some(Answer::Value(1))).unwrap();
+    assert_eq!(step(&mut state, Cue::Start).unwrap(), Action::Spawn);
+    step(&mut state, Cue::Value { value: 1, wrote: false }).unwrap();
     state
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.
 fn advance(state: &mut Explored<Action>, values: &[u64]) -> Option<Vec<u8>> {
     for value in values {
-        let answer = state.pending(ThreadId::MAIN).map(|_| Answer::Value(u128::from(*value)));
-        if step(state, answer).unwrap() == Action::End {
+        if step(state, Cue::Value { value: *value, wrote: true }).unwrap() == Action::End {
             return Some(state.output().all());
         }
     }
@@ -144,7 +156,7 @@ fn neither_sees_what_the_other_does() {
 #[test]
 fn what_was_done_before_is_done_alike() {
     let (program, main) = counting(20);
-    let mut original = begun(&program, main);
+    let original = begun(&program, main);
     let ends: Vec<_> = (0..3).map(|_| advance(&mut original.clone(), &counted(0))).collect();
     assert!(ends[0].is_some() && ends.iter().all(|end| *end == ends[0]));
 }

@@ -19,10 +19,11 @@ fn wake(word: &AtomicU32) {
     unsafe { syscall(SYS_FUTEX, ptr::from_ref(word), FUTEX_WAKE, 1) };
 }
 
-// The word has changed when the thread looks, or it waits until it has.
+// The word has changed when the thread looks, 1 way. Or it has not, and the call comes after the wake and sees that it has;
+// or before it, and sees that it has, or sleeps and is woken: 3 ways.
 #[dpor::test]
 fn woken() {
-    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
     let word = AtomicU32::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
