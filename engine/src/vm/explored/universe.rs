@@ -189,6 +189,8 @@ impl<A: Copy> Universe<A> {
                 Ok(Stepped { from, action, mark, changed: changes, went_on: true })
             }
             Err(failure) => {
+                // What was printed is part of the report.
+                self.freeze_world();
                 self.leave(row);
                 self.drop_resident(id);
                 Err(failure)
@@ -223,6 +225,8 @@ impl<A: Copy> Universe<A> {
         self.vm.steps_left = row.steps_left;
         let state = row.thread(id);
         let objects = &mut self.vm.heap.objects;
+        // A state that comes from another universe has threads that this one has not seen.
+        self.vm.world.cover(row.threads.len());
         self.vm.world.for_each_cell(&mut |key, cell| {
             let object = objects.number(key);
             let version = objects.version(object);
