@@ -112,22 +112,22 @@ impl<'a> Context<'a> {
     }
 
     /// Leaves the active frame: its memory goes.
-    pub fn pop_frame(&mut self) -> Option<Frame> {
+    pub fn pop_frame(&mut self) -> Result<Option<Frame>, Box<Fault>> {
         let place = self.place();
-        let frame = self.thread.frames.pop()?;
+        let Some(&frame) = self.thread.frames.last() else { return Ok(None) };
         if frame.memory
             && let Some(address) = self.thread.stack.pop()
         {
-            self.space().drop_frame(address, place);
+            self.space().drop_block(address, place)?;
         }
-        let globals = &self.image.globals;
         if frame.big_slots {
-            let depth = self.thread.frames.len() as u32;
+            let depth = self.thread.frames.len() as u32 - 1;
             while let Some(slot) = self.thread.big_slots.pop_if(|slot| slot.depth >= depth) {
-                self.heap.free(slot.address, self.thread.id, place, globals);
+                self.space().drop_block(slot.address, place)?;
             }
         }
-        Some(frame)
+        self.thread.frames.pop();
+        Ok(Some(frame))
     }
 
     /// The failure of the running thread.

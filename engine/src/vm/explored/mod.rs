@@ -26,7 +26,7 @@ use crate::verdict::Location;
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
 use super::context;
-use super::failure::{Failure, Fault, StackFrame, Waiting};
+use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
 use super::objects::{self, Variable};
@@ -204,6 +204,11 @@ impl<A: Copy> Explored<A> {
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.
     pub fn learned(&mut self) -> Option<Site> {
         lock(&self.universe).vm.heap.learned.take()
+    }
+
+    /// An access that may come after its memory is gone, where the last step failed because that goes.
+    pub fn late(&mut self) -> Option<Late> {
+        lock(&self.universe).vm.heap.late.take()
     }
 
     /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.
