@@ -381,6 +381,7 @@ impl Interpreter<graph::Action> for Subject {
                 _ => return Err("a choice among none, or among more than 2^32".to_owned()),
             },
             Action::Assume { holds: false } => graph::Action::Block,
+            Action::Spin => graph::Action::Spin { events: 0 },
             Action::End => graph::Action::End,
             Action::QueueEnter { word } => graph::Action::Await {
                 loc: self.queue(word)?,

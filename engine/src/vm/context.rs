@@ -9,6 +9,7 @@ use super::image::Image;
 use super::interp;
 use super::memory::{AllocError, AllocKind, Heap, Request, Sharing, Site as MemorySite, Space};
 use super::thread::{Thread, ThreadId};
+use super::watch::Watch;
 use super::world::World;
 use super::{RunOptions, Stop};
 
@@ -29,6 +30,7 @@ pub struct Context<'a> {
     pub world: &'a mut World,
     pub image: &'a Image,
     pub options: &'a RunOptions,
+    pub watch: &'a mut Watch,
 }
 
 impl<'a> Context<'a> {
@@ -128,6 +130,11 @@ impl<'a> Context<'a> {
         }
         self.thread.frames.pop();
         Ok(Some(frame))
+    }
+
+    /// Whether the thread has come back to where it was, and has done nothing in between.
+    pub fn is_circle(&mut self) -> bool {
+        self.watch.is_circle(self.thread, self.heap, self.world, self.image)
     }
 
     /// The failure of the running thread.

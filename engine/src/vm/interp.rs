@@ -27,6 +27,8 @@ pub enum Exit {
     Fault(Box<Fault>),
     /// No steps are left. The instruction had no effect: it can be run again.
     OutOfSteps,
+    /// It has come back to where it was, and has done nothing in between.
+    Circle,
 }
 
 /// Deeper recursion than this is a stack overflow.

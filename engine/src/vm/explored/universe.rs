@@ -388,6 +388,7 @@ impl Vm {
     /// Answers the pending action of a thread, if there is one, and lets it run to the next.
     fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
+        self.watch.reset();
         let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
         let answer = answer.unwrap_or(Answer::Done);
         // The access itself is the latest event; what follows comes after it.

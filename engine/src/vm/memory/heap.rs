@@ -527,6 +527,11 @@ impl Heap {
         (&self.tables[thread.index()], &self.objects.values)
     }
 
+    /// What was written since the thread began to run.
+    pub fn written(&self) -> &[Alloc] {
+        &self.owned
+    }
+
     /// Freezes what was written.
     pub fn freeze(&mut self) {
         for at in 0..self.objects.log.changed.len() {
