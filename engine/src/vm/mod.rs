@@ -61,7 +61,7 @@ use failure::Fault;
 use frame::FrameKind;
 use interp::Exit;
 use memory::{Heap, Space};
-use thread::{Reply, Thread};
+use thread::Thread;
 use watch::Watch;
 use world::World;
 
@@ -160,7 +160,7 @@ impl Vm {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
-                    Exit::Circle => Ok(context.stop(Action::Spin, Reply::None)),
+                    Exit::Circle => Ok(context.stop(Action::Spin, thread::Reply::None)),
                     Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };
