@@ -5,16 +5,8 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place, and
-/// accesses that happen to be run before the memory is gone but need not be.
-const PENDING: &[&str] = &[
-    "bytes::atomics_of_two_sizes",
-    "bytes::atomics_of_two_sizes_in_turns",
-    "lifetimes::freed_when_the_flag_is_set",
-    "lifetimes::local_of_a_function_that_returns",
-    "lifetimes::local_of_an_iteration_that_is_over",
-    "waiting::stack",
-];
+/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place.
+const PENDING: &[&str] = &["bytes::atomics_of_two_sizes", "bytes::atomics_of_two_sizes_in_turns", "waiting::stack"];
 
 #[test]
 fn executions_and_errors_are_as_expected() {
