@@ -147,6 +147,5 @@ mod tests {
     fn what_there_is_not_is_not_passed_over() {
         assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
         assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
-        assert!(resolve("cargo-dpor test", "unroll=3")[0].unsupported().is_some());
     }
 }

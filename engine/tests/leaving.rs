@@ -62,7 +62,7 @@ impl Program for Script {
         state.keepers == 0
     }
 
-    fn error(&self, _: &State, _: ThreadId) -> String {
+    fn error(&self, _: &State, _: &Graph, _: ThreadId) -> String {
         "no thread fails".to_owned()
     }
 }

@@ -288,7 +288,7 @@ fn nondeterminism_is_detected() {
             0
         }
 
-        fn error(&self, _: &[u32; 2], _: ThreadId) {}
+        fn error(&self, _: &[u32; 2], _: &Graph, _: ThreadId) {}
 
         fn finish(&self, _: &[u32; 2], _: &Graph, _: Ending) -> Result<(), ()> {
             Ok(())

@@ -51,8 +51,8 @@ impl Explored {
     fn check_with(&self, test: &Test, config: Config) -> Checked {
         let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
         let config = Config { buffer_bound, timeout: Some(LIMIT), ..config };
-        let spurious = test.config.spurious.unwrap_or(false);
-        check(&self.image, test.entry, &RunOptions { spurious, ..RunOptions::default() }, &config)
+        let (spurious, unroll) = (test.config.spurious.unwrap_or(false), test.config.unroll);
+        check(&self.image, test.entry, &RunOptions { spurious, unroll, ..RunOptions::default() }, &config)
     }
 
     /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.

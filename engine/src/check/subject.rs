@@ -8,8 +8,8 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Cue, Explored, Failure, FailureKind, Image, Interpreter, Output, Peeked, Reply, RunOptions,
-    Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output, Peeked, Reply,
+    RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -55,6 +55,8 @@ pub struct Wrong {
     pub failure: Box<Failure>,
     /// What the execution printed.
     pub output: Output,
+    /// An access that may come later, which would be another error.
+    late: Option<Late>,
 }
 
 impl PartialEq for Wrong {
@@ -93,13 +95,16 @@ impl State {
         self.issue = Some(match self.vm.learned() {
             Some(site) => Issue::Shared(site),
             None if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => Issue::OutOfTime,
-            None => self.wrong(failure),
+            None => {
+                let late = self.vm.late();
+                Issue::Failure(Arc::new(Wrong { late, ..self.wrong(failure) }))
+            }
         });
         graph::Action::Fail
     }
 
-    fn wrong(&self, failure: Box<Failure>) -> Issue {
-        Issue::Failure(Arc::new(Wrong { failure, output: self.vm.output() }))
+    fn wrong(&self, failure: Box<Failure>) -> Wrong {
+        Wrong { failure, output: self.vm.output(), late: None }
     }
 
     /// The machine.
@@ -170,10 +175,10 @@ impl Subject {
             return graph::Action::Block;
         }
         let trail = state.trail(id);
-        if effect || changed {
+        if effect || changed == Changes::Others {
             trail.clear();
         } else {
-            trail.go_on();
+            trail.go_on(changed == Changes::OwnBlocks);
         }
         if !may_wait(&action) {
             return action;
@@ -183,7 +188,7 @@ impl Subject {
         let of_interest = match visited {
             Visited::New => false,
             Visited::Differently => may_retry,
-            Visited::Alike { .. } => true,
+            Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
             state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
@@ -376,6 +381,7 @@ impl Interpreter<graph::Action> for Subject {
                 _ => return Err("a choice among none, or among more than 2^32".to_owned()),
             },
             Action::Assume { holds: false } => graph::Action::Block,
+            Action::Spin => graph::Action::Spin { events: 0 },
             Action::End => graph::Action::End,
             Action::QueueEnter { word } => graph::Action::Await {
                 loc: self.queue(word)?,
@@ -455,7 +461,7 @@ impl Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
+        a.vm.is_alike(&b.vm, vm_thread(thread))
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -471,10 +477,19 @@ impl Program for Subject {
         self.initial_value(state, keepers) == 0
     }
 
-    fn error(&self, state: &State, thread: ThreadId) -> Issue {
+    fn error(&self, state: &State, graph: &Graph, thread: ThreadId) -> Issue {
         match &state.issue {
+            Some(Issue::Failure(wrong)) => match &wrong.late {
+                Some(late) if may_come_later(graph, thread, late) => {
+                    Issue::Failure(Arc::new(state.wrong(late.failure.clone())))
+                }
+                _ => Issue::Failure(Arc::clone(wrong)),
+            },
             Some(issue) => issue.clone(),
-            None => state.wrong(state.vm.limit(vm_thread(thread), "a failure without a reason")),
+            None => {
+                let failure = state.vm.limit(vm_thread(thread), "a failure without a reason");
+                Issue::Failure(Arc::new(state.wrong(failure)))
+            }
         }
     }
 
@@ -502,8 +517,14 @@ impl Program for Subject {
                 }
             }
         };
-        failure.map_or(Ok(()), |failure| Err(state.wrong(failure)))
+        failure.map_or(Ok(()), |failure| Err(Issue::Failure(Arc::new(state.wrong(failure)))))
     }
+}
+
+/// Whether an access does not come before what a thread has done, neither in its thread nor because something was read.
+fn may_come_later(graph: &Graph, thread: ThreadId, access: &Late) -> bool {
+    let before = graph.porf(graph.thread(thread).tip());
+    before.get(access.thread.index()).is_none_or(|events| *events <= access.events)
 }
 
 /// Whether a thread has ended the program, with all that is left in memory.

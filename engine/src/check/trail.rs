@@ -22,15 +22,19 @@ struct Visit {
     mark: Mark,
     /// How many events the thread has had since.
     events: u32,
+    /// Whether it has changed blocks of its own since.
+    changed: bool,
 }
 
 /// What the trail says of a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Visited {
     /// The thread was not there before.
     New,
     /// It was, in another state.
     Differently,
+    /// It was, in the same state, but blocks of its own have changed since.
+    AlikeButForBlocks,
     /// It was, in the same state, and has had so many events since.
     Alike { events: u32 },
 }
@@ -67,25 +71,29 @@ impl Trail {
         }
     }
 
-    /// The thread had an event.
+    /// The thread had an event; it may have changed blocks of its own.
     #[inline]
-    pub fn go_on(&mut self) {
-        self.visits.iter_mut().for_each(|visit| visit.events += 1);
+    pub fn go_on(&mut self, changed: bool) {
+        for visit in &mut self.visits {
+            visit.events += 1;
+            visit.changed |= changed;
+        }
     }
 
     /// The thread is about to act.
     pub fn visit(&mut self, mark: Mark) -> Visited {
         let mut visited = Visited::New;
         for visit in self.visits.iter().filter(|visit| visit.mark.site == mark.site) {
-            if visit.mark == mark {
-                return Visited::Alike { events: visit.events };
-            }
-            visited = Visited::Differently;
+            visited = match visit.mark == mark {
+                true if !visit.changed => return Visited::Alike { events: visit.events },
+                true => Visited::AlikeButForBlocks,
+                false => visited.max(Visited::Differently),
+            };
         }
         if self.visits.len() == LEN {
             self.visits.remove(0);
         }
-        self.visits.push(Visit { mark, events: 0 });
+        self.visits.push(Visit { mark, events: 0, changed: false });
         visited
     }
 

@@ -85,7 +85,7 @@ pub trait Program: Sync {
     }
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
-    fn error(&self, state: &Self::State, thread: ThreadId) -> Self::Error;
+    fn error(&self, state: &Self::State, graph: &Graph, thread: ThreadId) -> Self::Error;
 
     /// Whether exploring ends at this error even where it is to go on after errors: the execution did not come far enough
     /// to count as one.

@@ -247,7 +247,8 @@ impl<P: Program> Run<'_, P> {
         let last = self.graph.last();
         let latest = (last != EventId::INIT).then(|| self.graph.event(last).thread);
         let mut threads = latest.into_iter().chain(self.graph.threads().map(|(id, _)| id));
-        threads.find(|thread| failed(*thread)).map(|thread| Failure::Program(self.program.error(&self.state, thread)))
+        let thread = threads.find(|thread| failed(*thread))?;
+        Some(Failure::Program(self.program.error(&self.state, &self.graph, thread)))
     }
 
     /// What is wrong with the execution as a whole, where no thread can go on.

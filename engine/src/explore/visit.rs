@@ -291,7 +291,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     fn fail(&self, thread: ThreadId) -> Step<P::Error> {
-        Step::Failed(Failure::Program(self.program.error(&self.state, thread)))
+        Step::Failed(Failure::Program(self.program.error(&self.state, self.graph(), thread)))
     }
 
     fn check_pending(&self) -> Step<P::Error> {

@@ -2,7 +2,7 @@
 
 use super::code::{Code, Instr, Operand, Place, Reg};
 use crate::explore::{Answer, Program};
-use crate::graph::{Action, Loc, ThreadId, Value, View, Width};
+use crate::graph::{Action, Graph, Loc, ThreadId, Value, View, Width};
 
 /// A litmus program: the code of its threads and the initial values of its locations.
 #[derive(Clone, Debug)]
@@ -290,7 +290,7 @@ impl Program for Litmus {
         self.init.get(loc.index()).copied().unwrap_or(0)
     }
 
-    fn error(&self, state: &LitmusState, thread: ThreadId) -> LitmusError {
+    fn error(&self, state: &LitmusState, _: &Graph, thread: ThreadId) -> LitmusError {
         LitmusError::Assertion { thread, instruction: state.threads[thread.index()].1 }
     }
 

@@ -124,6 +124,8 @@ pub enum Action {
     },
     /// Lets other threads run.
     Yield,
+    /// Nothing, for ever: the thread is in a loop that changes nothing, while the program is explored.
+    Spin,
     /// One of `0..n`.
     Choose {
         n: u64,

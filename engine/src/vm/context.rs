@@ -9,6 +9,7 @@ use super::image::Image;
 use super::interp;
 use super::memory::{AllocError, AllocKind, Heap, Request, Sharing, Site as MemorySite, Space};
 use super::thread::{Thread, ThreadId};
+use super::watch::Watch;
 use super::world::World;
 use super::{RunOptions, Stop};
 
@@ -29,6 +30,7 @@ pub struct Context<'a> {
     pub world: &'a mut World,
     pub image: &'a Image,
     pub options: &'a RunOptions,
+    pub watch: &'a mut Watch,
 }
 
 impl<'a> Context<'a> {
@@ -112,22 +114,27 @@ impl<'a> Context<'a> {
     }
 
     /// Leaves the active frame: its memory goes.
-    pub fn pop_frame(&mut self) -> Option<Frame> {
+    pub fn pop_frame(&mut self) -> Result<Option<Frame>, Box<Fault>> {
         let place = self.place();
-        let frame = self.thread.frames.pop()?;
+        let Some(&frame) = self.thread.frames.last() else { return Ok(None) };
         if frame.memory
             && let Some(address) = self.thread.stack.pop()
         {
-            self.space().drop_frame(address, place);
+            self.space().drop_block(address, place)?;
         }
-        let globals = &self.image.globals;
         if frame.big_slots {
-            let depth = self.thread.frames.len() as u32;
+            let depth = self.thread.frames.len() as u32 - 1;
             while let Some(slot) = self.thread.big_slots.pop_if(|slot| slot.depth >= depth) {
-                self.heap.free(slot.address, self.thread.id, place, globals);
+                self.space().drop_block(slot.address, place)?;
             }
         }
-        Some(frame)
+        self.thread.frames.pop();
+        Ok(Some(frame))
+    }
+
+    /// Whether the thread has come back to where it was, and has done nothing in between.
+    pub fn is_circle(&mut self) -> bool {
+        self.watch.is_circle(self.thread, self.heap, self.world, self.image)
     }
 
     /// The failure of the running thread.

@@ -71,7 +71,9 @@ impl Waiting {
     fn note(&self) -> Note {
         let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
         let mut message = format!("{} waits here {wait}", self.thread.phrase());
-        if let [first, others @ ..] = &self.holders[..] {
+        if self.holders == [self.thread] {
+            message += ", which it has itself";
+        } else if let [first, others @ ..] = &self.holders[..] {
             message += &format!(", which {}", first.phrase());
             others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
             message += if others.is_empty() { " has" } else { " have" };
@@ -94,6 +96,18 @@ pub struct Note {
     pub message: String,
     pub location: Option<Location>,
     pub thread: Option<ThreadId>,
+}
+
+/// An access that another thread has made to memory that goes, neither of which happens before the other. If what the thread
+/// does that lets the memory go does not depend on the access, that may as well come later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// Who made the access.
+    pub thread: ThreadId,
+    /// How many events the thread had.
+    pub events: u32,
+    /// What is wrong if the access comes later.
+    pub failure: Box<Failure>,
 }
 
 /// An error inside the machine, before it is known who ran into it.
@@ -157,6 +171,12 @@ impl Failure {
         let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
         let waiting = Vec::new();
         Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes, waiting })
+    }
+
+    /// The failure that `fault` is for a thread that was at this place.
+    pub(super) fn at(fault: Fault, program: &Program, thread: ThreadId, place: PlaceId) -> Box<Failure> {
+        let location = program.places.get(place.0 as usize).map(|_| program.location(place));
+        Box::new(Failure { location, ..*Failure::new(fault, program, thread, Vec::new()) })
     }
 
     /// Threads wait in loops for what never comes, others for something else.

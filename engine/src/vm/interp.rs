@@ -27,6 +27,8 @@ pub enum Exit {
     Fault(Box<Fault>),
     /// No steps are left. The instruction had no effect: it can be run again.
     OutOfSteps,
+    /// It has come back to where it was, and has done nothing in between.
+    Circle,
 }
 
 /// Deeper recursion than this is a stack overflow.
@@ -383,7 +385,7 @@ pub fn execute(
                 Inst::SlotAddr { dst, offset } => get!(dst) = space.stack.slot_address(offset),
                 Inst::StorageLive { .. } | Inst::StorageDead { .. } if slots == NO_SLOTS => {
                     space.pc = pc as u32;
-                    set_storage(space, inst);
+                    check!(set_storage(space, inst));
                 }
                 Inst::StorageLive { offset, size } => space.stack.storage_live(offset, size),
                 Inst::StorageDead { offset, size } => space.stack.storage_dead(offset, size),
@@ -496,7 +498,7 @@ pub fn execute(
                         && let Some(address) = space.stack.pop()
                     {
                         space.pc = pc as u32;
-                        space.drop_frame(address, space.place());
+                        check!(space.drop_block(address, space.place()));
                     }
                     frames.pop();
                     continue 'frame;
@@ -568,11 +570,11 @@ fn push_shared(stack: &mut Stack, heap: &mut Heap, thread: ThreadId, callee: &Co
 }
 
 #[cold]
-fn set_storage(space: &mut Space, inst: Inst) {
+fn set_storage(space: &mut Space, inst: Inst) -> Result<(), Box<Fault>> {
     match inst {
         Inst::StorageLive { offset, size } => space.set_storage(offset, size, LIVE),
         Inst::StorageDead { offset, size } => space.set_storage(offset, size, 0),
-        _ => {}
+        _ => Ok(()),
     }
 }
 

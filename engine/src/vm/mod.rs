@@ -34,6 +34,7 @@ mod tests;
 mod thread;
 mod threads;
 mod unwind;
+mod watch;
 mod wide;
 mod world;
 
@@ -42,8 +43,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
-pub use failure::{Failure, FailureKind, Note, StackFrame, Waiting, innermost, race_texts};
+pub use explored::{Basis, Changes, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
+pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Site, Tracked};
 pub use objects::{Object, Variable};
@@ -61,6 +62,7 @@ use frame::FrameKind;
 use interp::Exit;
 use memory::{Heap, Space};
 use thread::Thread;
+use watch::Watch;
 use world::World;
 
 /// How a program is run.
@@ -116,6 +118,7 @@ pub struct Vm {
     heap: Heap,
     world: World,
     steps_left: u64,
+    watch: Watch,
 }
 
 impl Vm {
@@ -135,6 +138,7 @@ impl Vm {
             heap: Heap::default(),
             world: World::default(),
             steps_left: options.max_steps,
+            watch: Watch::default(),
         }
     }
 
@@ -156,6 +160,7 @@ impl Vm {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
+                    Exit::Circle => Ok(context.stop(Action::Spin, thread::Reply::None)),
                     Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };
@@ -180,6 +185,7 @@ impl Vm {
             world: &mut self.world,
             image: &self.image,
             options: &self.options,
+            watch: &mut self.watch,
         };
         let result = action(&mut context, &mut self.steps_left);
         self.threads[id.index()] = Some(thread);
@@ -246,17 +252,32 @@ fn reserve_window(thread: &mut Thread) {
     }
 }
 
-/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed.
+/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed; while the
+/// program is explored, until it has come back to where it was.
 fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
-    let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
-    let mut space = Space::new(*id, stack, context.heap, context.threads, context.image);
+    let watched = context.heap.tracking.is_some();
+    // Whether an instruction was left to be run again.
+    let mut again = false;
     loop {
-        let slice = SLICE.min(*steps_left);
+        if watched && context.is_circle() {
+            if let Some(frame) = context.thread.frames.last_mut() {
+                frame.pc += u32::from(again);
+            }
+            return Exit::Circle;
+        }
+        let patience = if watched { context.watch.patience() } else { SLICE };
+        let slice = SLICE.min(*steps_left).min(patience);
         let mut left = slice;
+        let Thread { id, registers, frames, stack, .. } = &mut *context.thread;
+        let mut space = Space::new(*id, stack, context.heap, context.threads, context.image);
         let exit = interp::execute(registers, frames, &mut space, context.image, &mut left);
         *steps_left -= slice - left;
-        match (&exit, frames.last_mut()) {
-            (Exit::OutOfSteps, Some(frame)) if *steps_left > 0 && !context.options.is_over() => frame.pc -= 1,
+        context.watch.add(slice - left);
+        match (&exit, context.thread.frames.last_mut()) {
+            (Exit::OutOfSteps, Some(frame)) if *steps_left > 0 && !context.options.is_over() => {
+                frame.pc -= 1;
+                again = true;
+            }
             _ => return exit,
         }
     }

@@ -213,7 +213,7 @@ impl Schedule {
                 }
                 Answer::Done
             }
-            Action::Yield => {
+            Action::Yield | Action::Spin => {
                 self.yielded[id.index()] = true;
                 Answer::Done
             }

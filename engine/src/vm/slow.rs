@@ -185,7 +185,7 @@ fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flo
     let before = context.thread.big_slots.iter().position(|slot| slot.depth == depth && slot.site == size);
     if let Some(index) = before {
         let slot = context.thread.big_slots.remove(index);
-        context.heap.free(slot.address, context.thread.id, place, &context.image.globals);
+        context.space().drop_block(slot.address, place)?;
     }
     let bytes = context.code().consts[size as usize];
     let address = context.alloc(bytes, 1 << align, AllocKind::Local)?.ok_or_else(too_large)?;
@@ -230,7 +230,7 @@ fn thread_local(context: &mut Context, index: u32) -> Checked<u64> {
 fn return_slow(context: &mut Context) -> Checked<Flow> {
     let results = u16::from(context.code().results);
     let values: Vec<u64> = (0..results).map(|index| context.get(usize::from(index))).collect();
-    let Some(frame) = context.pop_frame() else { return threads::returned(context, 0) };
+    let Some(frame) = context.pop_frame()? else { return threads::returned(context, 0) };
     match frame.kind {
         FrameKind::Plain => {
             for (index, value) in (0..results).zip(values) {

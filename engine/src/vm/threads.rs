@@ -59,7 +59,7 @@ pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
         context.call(func, &[value], FrameKind::Root)?;
         return Ok(Flow::Continue);
     }
-    free_locals(context);
+    free_locals(context)?;
     if context.thread.clock != 0 {
         context.world.status(context.thread.id).get_mut().clock = context.thread.clock;
     }
@@ -84,7 +84,7 @@ fn next_destructor(context: &mut Context) -> Option<(u64, u64)> {
     None
 }
 
-fn free_locals(context: &mut Context) {
+fn free_locals(context: &mut Context) -> Result<(), Box<Fault>> {
     let id = context.thread.id;
     let place = context.thread.entry.map_or(PlaceId(0), |entry| context.image.program.function(entry).place);
     let errno = std::mem::take(&mut context.thread.errno);
@@ -92,9 +92,10 @@ fn free_locals(context: &mut Context) {
     // The main thread's live as long as the program: statics may point to them.
     if id != ThreadId::MAIN {
         for address in locals.into_iter().chain([errno]).filter(|address| *address != 0) {
-            context.heap.free(address, id, place, &context.image.globals);
+            context.space().drop_block(address, place)?;
         }
     }
+    Ok(())
 }
 
 /// The thread will run no more: all threads that ended alike are the same.

@@ -71,7 +71,7 @@ fn leave_frame(context: &mut Context, exception: u64) -> Checked<Left> {
     if kind == FrameKind::Root {
         return Err(uncaught(context));
     }
-    context.pop_frame();
+    context.pop_frame()?;
     let depth = context.thread.frames.len() as u32;
     while context.thread.exceptions.pop_if(|(of, _)| *of >= depth).is_some() {}
     let FrameKind::Try { dst, data, catch_fn } = kind else { return Ok(Left::Caller) };

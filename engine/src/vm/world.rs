@@ -104,14 +104,16 @@ pub struct World {
 impl World {
     /// What others know of a thread.
     pub fn status(&mut self, thread: ThreadId) -> &mut Cell<Status> {
-        self.reserve(thread.index() + 1);
+        if self.statuses.len() <= thread.index() {
+            self.statuses.resize_with(thread.index() + 1, Cell::default);
+        }
         &mut self.statuses[thread.index()]
     }
 
-    /// Makes room for so many threads.
-    pub fn reserve(&mut self, threads: usize) {
-        if self.statuses.len() < threads {
-            self.statuses.resize_with(threads, Cell::default);
+    /// Makes sure that there is a cell for each of so many threads.
+    pub fn cover(&mut self, threads: usize) {
+        if let Some(last) = threads.checked_sub(1) {
+            self.status(ThreadId(last as u16));
         }
     }
 

@@ -26,7 +26,7 @@ use crate::verdict::Location;
 use super::RunOptions;
 use super::action::{Action, Answer, Stop};
 use super::context;
-use super::failure::{Failure, Fault, StackFrame, Waiting};
+use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
 use super::memory::{Site, Tracked};
 use super::objects::{self, Variable};
@@ -67,6 +67,15 @@ pub trait Interpreter<A> {
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
 }
 
+/// What a thread has changed of what threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changes {
+    Nothing,
+    /// Blocks of memory that it has allocated itself.
+    OwnBlocks,
+    Others,
+}
+
 /// A thread has made a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<A> {
@@ -76,8 +85,7 @@ pub struct Stepped<A> {
     pub action: A,
     /// By what a loop recognises where it is now.
     pub mark: Mark,
-    /// Whether it has changed what threads share.
-    pub changed: bool,
+    pub changed: Changes,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
     pub went_on: bool,
 }
@@ -182,9 +190,25 @@ impl<A: Copy> Explored<A> {
         universe.threads.mark(universe.row(self.row).thread(id))
     }
 
+    /// Whether a thread is in the same state in both, and so are the blocks that it has allocated.
+    pub fn is_alike(&self, other: &Explored<A>, id: ThreadId) -> bool {
+        if !Arc::ptr_eq(&self.universe, &other.universe) {
+            return false;
+        }
+        let universe = lock(&self.universe);
+        let (one, two) = (universe.row(self.row), universe.row(other.row));
+        let mark = |row: &row::Row| universe.threads.mark(row.thread(id)).state;
+        mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
+    }
+
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.
     pub fn learned(&mut self) -> Option<Site> {
         lock(&self.universe).vm.heap.learned.take()
+    }
+
+    /// An access that may come after its memory is gone, where the last step failed because that goes.
+    pub fn late(&mut self) -> Option<Late> {
+        lock(&self.universe).vm.heap.late.take()
     }
 
     /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.

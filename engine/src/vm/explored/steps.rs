@@ -9,6 +9,7 @@ use crate::program::PlaceId;
 use crate::vm::hash::FastHash;
 use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
 
+use super::Changes;
 use super::row::{Moment, Row};
 use super::threads::ThreadState;
 
@@ -36,8 +37,7 @@ pub struct Done {
     pub live: i32,
     /// How many steps of the machine it took.
     pub cost: u32,
-    /// Whether it changed what threads share.
-    pub changes: bool,
+    pub changes: Changes,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Interpreter, Reply, Stepped, Translated};
+use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl<A: Copy> Universe<A> {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
                     let mark = self.threads.mark(before);
-                    return Ok(Stepped { from, action, mark, changed: false, went_on: false });
+                    return Ok(Stepped { from, action, mark, changed: Changes::Nothing, went_on: false });
                 }
             },
             _ => None,
@@ -174,7 +174,7 @@ impl<A: Copy> Universe<A> {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
-                let changes = !self.vm.heap.objects.log.changed.is_empty();
+                let changes = self.vm.heap.objects.changes_by(id);
                 self.leave(row);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
@@ -189,6 +189,8 @@ impl<A: Copy> Universe<A> {
                 Ok(Stepped { from, action, mark, changed: changes, went_on: true })
             }
             Err(failure) => {
+                // What was printed is part of the report.
+                self.freeze_world();
                 self.leave(row);
                 self.drop_resident(id);
                 Err(failure)
@@ -223,7 +225,8 @@ impl<A: Copy> Universe<A> {
         self.vm.steps_left = row.steps_left;
         let state = row.thread(id);
         let objects = &mut self.vm.heap.objects;
-        self.vm.world.reserve(row.threads.len());
+        // A state that comes from another universe has threads that this one has not seen.
+        self.vm.world.cover(row.threads.len());
         self.vm.world.for_each_cell(&mut |key, cell| {
             let object = objects.number(key);
             let version = objects.version(object);
@@ -385,6 +388,7 @@ impl Vm {
     /// Answers the pending action of a thread, if there is one, and lets it run to the next.
     fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
+        self.watch.reset();
         let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
         let answer = answer.unwrap_or(Answer::Done);
         // The access itself is the latest event; what follows comes after it.

@@ -3,14 +3,16 @@
 use crate::program::address::{CODE_REGION, GRANULE_BITS, REGION_BITS, STACK_BIT};
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
-use crate::vm::failure::Fault;
+use crate::vm::failure::{Failure, Fault, Late};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind, Freed};
 use super::heap::Found;
+use super::races::Record;
 use super::shadow::LIVE;
 use super::space::{Space, stack_thread};
 use super::stack::{MemFrame, Stack};
+use super::track;
 
 /// Addresses below this are null pointers with an offset.
 const NULL_PAGE: u64 = 4096;
@@ -112,6 +114,39 @@ fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
         format!("{what} at offset {} of a {kind} of {size}", address - alloc.base)
     };
     note_alloc(Fault::new(ErrorKind::OutOfBounds, message), alloc)
+}
+
+/// Memory goes that another thread has accessed, and neither happens before the other: the error that this is, and the one
+/// that it is if the access may come later. The access was to this address.
+#[cold]
+pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<Fault>, Late) {
+    let access = if other.kind.write { Access::Write } else { Access::Read };
+    let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
+    let (name, fault) = match space.heap.look(address, space.globals) {
+        Found::Live(alloc) => match alloc.kind {
+            AllocKind::Frame(func) => (LOCAL_ENDS, local_ends(space, &what, func, (alloc.base, address))),
+            kind => {
+                let name = if kind.is_heap() { "deallocation" } else { LOCAL_ENDS };
+                (name, used_after_free(&what, &alloc.freed(space.thread, place)))
+            }
+        },
+        _ => ("deallocation", Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed"))),
+    };
+    let fault = Fault { message: format!("{}; nothing says that it comes before that", fault.message), ..*fault };
+    let failure = Failure::at(fault, space.program, other.thread, other.place);
+    (track::race(name, other), Late { thread: other.thread, events: other.event, failure })
+}
+
+/// How the end of a local variable is called.
+const LOCAL_ENDS: &str = "end of a local variable";
+
+/// An access to a local variable, in a frame that begins at this address, which ends with its function, or before.
+fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u64)) -> Box<Fault> {
+    if space.stack.slot_address(0) != frame {
+        return used_after_return(what);
+    }
+    let offset = (address - frame) as u32;
+    frame_access(space, what, func, offset, offset)
 }
 
 fn note_alloc(fault: Box<Fault>, alloc: &Alloc) -> Box<Fault> {

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use crate::program::address::{GLOBAL_REGION, GRANULE_BITS, HEAP_REGION, MAX_FRAME, REGION_BITS, region_address};
 use crate::program::{FuncId, PlaceId};
+use crate::vm::failure::Late;
 use crate::vm::hash::FastHash;
 use crate::vm::image::Globals;
 use crate::vm::thread::ThreadId;
@@ -101,6 +102,8 @@ pub struct Heap {
     pub objects: Objects,
     /// Memory that turned out to be shared.
     pub learned: Option<Site>,
+    /// An access that may come after its memory is gone, where that goes.
+    pub late: Option<Late>,
     /// An atomic whose value memory needs: its address and size.
     pub refresh: Option<(u64, u32)>,
     /// Atomics that were overwritten by plain writes.
@@ -508,7 +511,7 @@ impl Heap {
         self.vacant.clear();
         self.forget_all();
         self.plain_stores.clear();
-        (self.learned, self.refresh) = (None, None);
+        (self.learned, self.late, self.refresh) = (None, None, None);
         self.live = 0;
         self.objects.begin();
     }
@@ -522,6 +525,11 @@ impl Heap {
     pub fn table_and_values(&mut self, thread: ThreadId) -> (&Table, &Values) {
         self.table(thread);
         (&self.tables[thread.index()], &self.objects.values)
+    }
+
+    /// What was written since the thread began to run.
+    pub fn written(&self) -> &[Alloc] {
+        &self.owned
     }
 
     /// Freezes what was written.

@@ -233,11 +233,10 @@ impl Space<'_> {
 
     fn note_plain(&mut self, target: Target, deed: Deed) -> Checked<()> {
         let place = self.place();
-        let kind = Kind { write: deed != Deed::Read, atomic: false };
-        self.note_access(target.piece, kind, place, true)?;
         if deed == Deed::Free {
-            self.heap.objects.races.clear(target.piece);
+            return self.end(target.piece, target.address, place);
         }
+        self.note_access(target.piece, Kind { write: deed == Deed::Write, atomic: false }, place, true)?;
         self.log(Touch { piece: target.piece, deed, place });
         Ok(())
     }
@@ -247,7 +246,7 @@ impl Space<'_> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
         let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
-            return Err(race(&record, other));
+            return Err(race(name(record.kind), &other));
         }
         if kept {
             self.heap.objects.races.note(record);
@@ -257,6 +256,22 @@ impl Space<'_> {
 
     fn log(&mut self, touch: Touch) {
         self.heap.objects.log.add(touch);
+    }
+
+    /// A piece of shared memory, which begins at an address, is gone: what other threads did to it must have come before.
+    fn end(&mut self, piece: Piece, address: u64, place: PlaceId) -> Checked<()> {
+        let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
+        let kind = Kind { write: true, atomic: false };
+        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
+        if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
+            let at = address - u64::from(piece.start) + u64::from(other.piece.start.max(piece.start));
+            let (fault, late) = explain::end(self, at, &other, place);
+            self.heap.late = Some(late);
+            return Err(fault);
+        }
+        self.heap.objects.races.clear(piece);
+        self.log(Touch { piece, deed: Deed::Free, place });
+        Ok(())
     }
 
     /// Freeing memory counts as a write to all of it.
@@ -335,35 +350,39 @@ impl Space<'_> {
         }
     }
 
-    /// The memory of a frame that has returned goes.
+    /// A block goes that the program does not free itself: the frame of a function that has returned, or a local variable.
     #[cold]
-    pub fn drop_frame(&mut self, address: u64, place: PlaceId) {
-        self.forget_accesses(address);
+    pub fn drop_block(&mut self, address: u64, place: PlaceId) -> Checked<()> {
+        if self.tracking
+            && !self.quiet
+            && let Some((object, alloc)) = self.heap.object(address, self.globals)
+            && alloc.sharing == Sharing::Tracked
+        {
+            let piece = Piece { object, start: 0, end: alloc.size as u32 };
+            self.end(piece, address, place)?;
+        }
         self.heap.free(address, self.thread, place, self.globals);
-    }
-
-    /// Nothing that is done to a frame after its end can be done to it again.
-    fn forget_accesses(&mut self, address: u64) {
-        let Some((object, alloc)) = self.heap.object(address, self.globals) else { return };
-        let piece = Piece { object, start: 0, end: alloc.size as u32 };
-        self.heap.objects.races.clear(piece);
-        self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
+        Ok(())
     }
 
     /// A part of the frame that runs, which is a block of the heap, comes to life or dies.
     #[cold]
-    pub fn set_storage(&mut self, offset: u16, size: u16, shadow: u8) {
+    pub fn set_storage(&mut self, offset: u16, size: u16, shadow: u8) -> Checked<()> {
         let address = self.stack.slot_address(offset);
-        let Some((object, alloc)) = self.heap.object(address, self.globals) else { return };
+        let Some((object, alloc)) = self.heap.object(address, self.globals) else { return Ok(()) };
         let start = (address - alloc.base) as u32;
         let piece = Piece { object, start, end: start + u32::from(size) };
-        let Some(index) = self.heap.own(address, self.globals) else { return };
+        if !self.quiet {
+            self.end(piece, address, self.place())?;
+        }
+        let Some(index) = self.heap.own(address, self.globals) else { return Ok(()) };
         self.heap.owned_mut(index).slices_mut(start as usize, u64::from(size)).1.fill(shadow);
         let objects = &mut self.heap.objects;
         objects.races.clear(piece);
         let atoms: Vec<AtomId> = objects.noted_atoms(piece, &objects.noted).collect();
         atoms.into_iter().for_each(|atom| set_noted(&mut objects.noted, atom, false));
         self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
+        Ok(())
     }
 }
 
@@ -373,14 +392,19 @@ fn address_of(target: Target, atom: Piece) -> (u64, u32) {
     (base + u64::from(atom.start), atom.end - atom.start)
 }
 
-#[cold]
-pub fn race(this: &Record, other: Record) -> Box<Fault> {
-    let name = |kind: Kind| match (kind.write, kind.atomic) {
+/// What an access is called.
+pub fn name(kind: Kind) -> &'static str {
+    match (kind.write, kind.atomic) {
         (true, true) => "atomic write",
         (true, false) => "write",
         (false, true) => "atomic read",
         (false, false) => "read",
-    };
-    let (message, note) = race_texts(name(this.kind), name(other.kind), other.thread);
+    }
+}
+
+/// `this` races with an access of another thread.
+#[cold]
+pub fn race(this: &str, other: &Record) -> Box<Fault> {
+    let (message, note) = race_texts(this, name(other.kind), other.thread);
     Fault::new(ErrorKind::DataRace, message).note(note, Some(other.place), Some(other.thread))
 }

@@ -1,7 +1,9 @@
 //! Memory that another thread frees, or has not initialized yet; and other errors that only some executions have.
 
+use std::cell::Cell;
 use std::hint::unreachable_unchecked;
 use std::mem::MaybeUninit;
+use std::panic;
 use std::process;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering::*};
@@ -140,6 +142,89 @@ fn freed_when_the_flag_is_set() {
         });
         dpor::assume(ready.load(Acquire));
         drop(unsafe { Box::from_raw(pointer.get()) }); // ERROR: use-after-free
+    });
+}
+
+// It is read before the flag is set, but nothing tells the thread that frees it so.
+#[dpor::test]
+fn freed_when_a_relaxed_flag_is_set() {
+    let (pointer, done) = (Pointer::boxed(5), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert_eq!(unsafe { *pointer.get() }, 5); // ERROR: data-race
+            done.store(true, Relaxed);
+        });
+        dpor::assume(done.load(Acquire));
+        drop(unsafe { Box::from_raw(pointer.get()) }); // ERROR: data-race
+    });
+}
+
+// The same with a local, written by the thread.
+#[dpor::test]
+fn local_written_before_a_relaxed_flag_is_set() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    fn start() -> thread::JoinHandle<()> {
+        let mut local = 5;
+        let pointer = Pointer::new(&raw mut local);
+        let thread = thread::spawn(move || {
+            unsafe { *pointer.get() = 6 }; // ERROR: data-race
+            DONE.store(true, Release);
+        });
+        dpor::assume(DONE.load(Relaxed));
+        thread
+    } // ERROR: data-race
+    start().join().unwrap();
+}
+
+// A panic leaves the function while the thread still reads.
+#[dpor::test]
+fn local_of_a_function_that_panics() {
+    static READY: AtomicBool = AtomicBool::new(false);
+    fn start() {
+        let mut local = 5;
+        let pointer = Pointer::new(&raw mut local);
+        thread::spawn(move || {
+            READY.store(true, Release);
+            unsafe { *pointer.get() } // ERROR: use-after-free
+        });
+        dpor::assume(READY.load(Acquire));
+        panic!("{:p}", &local);
+    }
+    assert!(panic::catch_unwind(start).is_err());
+}
+
+// A local that is too large for the frame.
+#[dpor::test]
+fn large_local_of_a_function_that_returns() {
+    static READY: AtomicBool = AtomicBool::new(false);
+    fn start() -> thread::JoinHandle<u8> {
+        let mut local = [5; 100_000];
+        let pointer = Pointer::new(&raw mut local[99_999]);
+        let thread = thread::spawn(move || {
+            READY.store(true, Release);
+            unsafe { *pointer.get() } // ERROR: use-after-free
+        });
+        dpor::assume(READY.load(Acquire));
+        thread
+    }
+    start().join().unwrap();
+}
+
+// A thread-local of a thread that ends.
+#[dpor::test]
+fn thread_local_of_a_thread_that_ends() {
+    thread_local!(static LOCAL: Cell<u32> = const { Cell::new(5) });
+    static PLACE: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    static READY: AtomicBool = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            PLACE.store(LOCAL.with(Cell::as_ptr), Release);
+            dpor::assume(READY.load(Acquire));
+        });
+        let pointer = PLACE.load(Acquire);
+        dpor::assume(!pointer.is_null());
+        READY.store(true, Release);
+        assert_eq!(unsafe { *pointer }, 5); // ERROR: use-after-free
     });
 }
 

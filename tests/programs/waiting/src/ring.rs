@@ -86,8 +86,8 @@ fn popped_relaxed() {
     Ring::<1>::new(Orders { popped: Relaxed, ..RIGHT }, 1).send(2);
 }
 
-// A producer that takes a full ring for one with room.
-#[dpor::test(expect = "data-race")]
+// A producer that takes a full ring for one with room: what comes third is where the first was, and is popped twice.
+#[dpor::test(expect = "use-after-free")]
 fn pushed_when_full() {
     dpor::assume(dpor::checking());
     Ring::<2>::new(RIGHT, 3).send(3);
