@@ -6,7 +6,8 @@
 //!   are two such comments, as with data races, the error is in one of the lines and a note to it names the other.
 //! - `// OUTCOME: name`: another outcome.
 //! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
-//! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked.
+//! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked, `n+?` where some are
+//!   that need not be; `n..` where more are explored than need be.
 //! - `// LEVELS: level n …`: the same under RC11 at a level of `--await`, an error counting as an execution.
 //!
 //! A test without any of the first two passes.
@@ -33,7 +34,18 @@ pub enum Expected {
 pub struct Count {
     pub of: String,
     pub executions: u64,
-    pub blocked: u64,
+    /// None where any number will do.
+    pub blocked: Option<u64>,
+    /// Whether there may be more.
+    pub at_least: bool,
+}
+
+impl Count {
+    /// Whether these numbers of executions, and of blocked ones, are as they must be.
+    pub fn is(&self, executions: u64, blocked: u64) -> bool {
+        let enough = if self.at_least { self.executions <= executions } else { self.executions == executions };
+        enough && self.blocked.is_none_or(|wanted| wanted == blocked)
+    }
 }
 
 /// All that is said about a test.
@@ -134,8 +146,13 @@ fn counts(text: &str) -> Vec<Count> {
 
 fn count(of: &str, numbers: &str) -> Count {
     let number = |text: &str| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-    let (executions, blocked) = numbers.split_once('+').unwrap_or((numbers, "0"));
-    Count { of: of.to_owned(), executions: number(executions), blocked: number(blocked) }
+    let at_least = numbers.strip_suffix("..");
+    let (executions, blocked) = match at_least {
+        Some(least) => (least, "?"),
+        None => numbers.split_once('+').unwrap_or((numbers, "0")),
+    };
+    let blocked = (blocked != "?").then(|| number(blocked));
+    Count { of: of.to_owned(), executions: number(executions), blocked, at_least: at_least.is_some() }
 }
 
 #[cfg(test)]
@@ -160,14 +177,19 @@ mod tests {
     #[test]
     fn errors_are_under_some_models_and_counts_differ() {
         let source = "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n\
-             // LEVELS: off 1+2 stale 1\n}\n";
+             // LEVELS: off 1+2 stale 1+? in-place 8..\n}\n";
         let (_, test) = parse(source, "src/a.rs").pop().unwrap();
         assert_eq!(*test.under("tso"), Expected::Outcome("x".into()));
         assert_eq!(*test.under("sc"), Expected::Passed);
         assert_eq!(test.count("rc11"), None);
-        assert_eq!(test.count("pso"), Some(&Count { of: "pso".into(), executions: 4, blocked: 12 }));
-        assert_eq!(test.count("sc").map(|count| count.blocked), Some(0));
-        assert_eq!(test.level("off"), Some(&Count { of: "off".into(), executions: 1, blocked: 2 }));
+        assert_eq!(
+            test.count("pso"),
+            Some(&Count { of: "pso".into(), executions: 4, blocked: Some(12), at_least: false })
+        );
+        assert!(test.count("sc").is_some_and(|count| count.is(3, 0) && !count.is(3, 1)));
+        assert!(test.level("off").is_some_and(|count| count.is(1, 2) && !count.is(1, 0)));
+        assert!(test.level("stale").is_some_and(|count| count.is(1, 0) && count.is(1, 5)));
+        assert!(test.level("in-place").is_some_and(|count| count.is(8, 9) && !count.is(7, 0)));
         assert_eq!(test.level("full"), None);
     }
 }

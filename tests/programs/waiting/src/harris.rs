@@ -1,4 +1,7 @@
 //! Harris's sorted list: a node is marked before it is taken out. Nodes belong to the test, and live as long as it.
+//!
+//! Numbers are for interleavings: all of them were run, iterations that fail without effect left out, and those counted that
+//! differ in rf or co.
 
 use std::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
 use std::{ptr, thread};
@@ -124,6 +127,7 @@ fn list<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> List {
 
 #[dpor::test]
 fn inserts() {
+    // COUNT: sc 4
     let nodes = [node(1), node(2)];
     let list = List::default();
     two(|| assert!(list.insert(&nodes[0], Release)), || assert!(list.insert(&nodes[1], Release)));
@@ -133,6 +137,7 @@ fn inserts() {
 // One of two nodes with the same key.
 #[dpor::test]
 fn inserts_of_the_same() {
+    // COUNT: sc 4
     let nodes = [node(1), node(1)];
     let list = List::default();
     let (first, second) = two(|| list.insert(&nodes[0], Release), || list.insert(&nodes[1], Release));
@@ -143,6 +148,7 @@ fn inserts_of_the_same() {
 // What is inserted behind a node that is being removed stays.
 #[dpor::test]
 fn insert_and_remove() {
+    // COUNT: sc 8
     let nodes = [node(1), node(2)];
     let list = list(&nodes[..1]);
     let (inserted, removed) = two(|| list.insert(&nodes[1], Release), || list.remove(1));
@@ -153,6 +159,7 @@ fn insert_and_remove() {
 // Two neighbours.
 #[dpor::test]
 fn removes() {
+    // COUNT: sc 6
     let nodes = [node(1), node(2)];
     let list = list(&nodes);
     let (first, second) = two(|| list.remove(1), || list.remove(2));
@@ -163,6 +170,7 @@ fn removes() {
 // The same node is removed once.
 #[dpor::test]
 fn removes_of_the_same() {
+    // COUNT: sc 4+?
     let nodes = [node(1)];
     let list = list(&nodes);
     let (first, second) = two(|| list.remove(1), || list.remove(1));
@@ -172,6 +180,7 @@ fn removes_of_the_same() {
 
 #[dpor::test]
 fn insert_remove_and_look() {
+    // COUNT: sc 30
     let nodes = [node(1), node(2)];
     let list = list(&nodes[..1]);
     thread::scope(|scope| {

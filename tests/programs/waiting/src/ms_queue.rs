@@ -1,4 +1,7 @@
 //! The queue of Michael and Scott. What is dequeued is freed when all threads are done.
+//!
+//! Numbers are for interleavings: all of them were run, iterations that fail without effect left out, and those counted that
+//! differ in rf or co.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
@@ -103,6 +106,7 @@ const RIGHT: Link = Link::Exchange(Release);
 
 #[dpor::test]
 fn enqueue_by_two() {
+    // COUNT: sc 6
     let queue = Queue::new(RIGHT);
     two(|| queue.enqueue(1), || queue.enqueue(2));
     let left = queue.drain();
@@ -111,6 +115,7 @@ fn enqueue_by_two() {
 
 #[dpor::test]
 fn enqueue_and_dequeue() {
+    // COUNT: sc 3
     let queue = Queue::new(RIGHT);
     let ((), dequeued) = two(|| queue.enqueue(1), || queue.dequeue());
     let values: Vec<_> = dequeued.into_iter().map(free).chain(queue.drain()).collect();
@@ -119,6 +124,7 @@ fn enqueue_and_dequeue() {
 
 #[dpor::test]
 fn in_order() {
+    // COUNT: sc 13
     let queue = Queue::new(RIGHT);
     let enqueue = || [1, 2].map(|value| queue.enqueue(value));
     let (_, dequeued) = two(enqueue, || [queue.dequeue(), queue.dequeue()]);
@@ -128,6 +134,7 @@ fn in_order() {
 
 #[dpor::test]
 fn dequeue_by_two() {
+    // COUNT: sc 2
     let queue = Queue::new(RIGHT);
     (1..=2).for_each(|value| queue.enqueue(value));
     let (first, second) = two(|| queue.dequeue(), || queue.dequeue());
@@ -138,6 +145,7 @@ fn dequeue_by_two() {
 
 #[dpor::test]
 fn two_enqueue_and_one_dequeues() {
+    // COUNT: sc 26
     let queue = Queue::new(RIGHT);
     let dequeued = thread::scope(|scope| {
         scope.spawn(|| queue.enqueue(1));
@@ -152,6 +160,7 @@ fn two_enqueue_and_one_dequeues() {
 // Who waits until there is something never misses it.
 #[dpor::test]
 fn dequeue_until_there_is_something() {
+    // COUNT: sc 2
     let queue = Queue::new(RIGHT);
     let dequeue = || {
         loop {

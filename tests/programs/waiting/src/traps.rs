@@ -430,10 +430,11 @@ fn same_number_again() {
 }
 
 // The same, where the failures in between matter to nobody. The last iteration loads 1, 2 or 1 again, and its
-// compare-exchange finds that or, for the first, the last: 4.
+// compare-exchange finds that or, for the first, the last: 4. Attempts that fail are not left out here: loading 2 and finding
+// the last 1, which is the latest, is blocked; loading the first 1 and finding 2 is given up.
 #[dpor::test]
 fn same_number_again_for_nobody() {
-    // COUNT: rc11 4 sc 4 tso 4 pso 4
+    // COUNT: rc11 4+1 sc 4+1 tso 4+1 pso 4+1
     let x = AtomicUsize::new(1);
     let change = || {
         x.store(2, Relaxed);
