@@ -328,7 +328,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let dst = self.result_registers(&spot);
         let args = self.emit.list(&list);
         match callee {
-            Callee::Pointer(ptr) => self.emit.op(Op::CallPtr { ptr, args, dst, unwind }),
+            Callee::Pointer(ptr) => {
+                let results = self.repr(spot.layout()).registers() as u8;
+                self.emit.op(Op::CallPtr { ptr, args, dst, results, unwind });
+            }
             Callee::Instance(instance) => {
                 let func = self.builder.function(instance);
                 self.emit.op(Op::Call { func, args, dst, unwind });

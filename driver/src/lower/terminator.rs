@@ -292,7 +292,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             let nothing = self.emit.label();
             self.emit.jump_if_not(ptr, nothing);
             let args = self.emit.list(&[addr]);
-            self.emit.op(Op::CallPtr { ptr, args, dst, unwind });
+            self.emit.op(Op::CallPtr { ptr, args, dst, results: 0, unwind });
             self.emit.bind(nothing);
             return;
         }

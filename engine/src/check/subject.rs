@@ -166,7 +166,7 @@ impl Subject {
         if effect || changed == Changes::Others {
             state.trails.clear(id);
         } else {
-            state.trails.go_on(id, changed == Changes::OwnBlocks);
+            state.trails.go_on(id);
         }
         if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
     }
@@ -174,11 +174,11 @@ impl Subject {
     /// A thread is where it can come back to.
     fn visit(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
         let Stepped { action, mark, .. } = stepped;
-        let visited = state.trails.visit(id, mark);
+        let blocks = state.vm.own_digest(id);
+        let visited = state.trails.visit(id, mark, blocks);
         let may_retry = matches!(action, graph::Action::Cas { .. });
         let of_interest = match visited {
-            Visited::New => false,
-            Visited::Differently => may_retry,
+            Visited::New | Visited::Differently => may_retry,
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {

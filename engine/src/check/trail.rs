@@ -20,11 +20,11 @@ pub struct Trails {
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     thread: ThreadId,
-    /// Whether it has changed blocks of its own since.
-    changed: bool,
     /// How many events the thread has had since.
     events: u32,
     mark: Mark,
+    /// What was in the shared blocks of its own.
+    blocks: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub enum Visited {
     New,
     /// It was, in another state.
     Differently,
-    /// It was, in the same state, but blocks of its own have changed since.
+    /// It was, in the same state, but for what is in blocks of its own.
     AlikeButForBlocks,
     /// It was, in the same state, and has had so many events since.
     Alike { events: u32 },
@@ -82,17 +82,16 @@ impl Trails {
         }
     }
 
-    /// A thread had an event; it may have changed blocks of its own.
+    /// A thread had an event.
     #[inline]
-    pub fn go_on(&mut self, thread: ThreadId, changed: bool) {
+    pub fn go_on(&mut self, thread: ThreadId) {
         for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
             visit.events += 1;
-            visit.changed |= changed;
         }
     }
 
-    /// A thread is about to act.
-    pub fn visit(&mut self, thread: ThreadId, mark: Mark) -> Visited {
+    /// A thread is about to act, with this in the shared blocks of its own.
+    pub fn visit(&mut self, thread: ThreadId, mark: Mark, blocks: u64) -> Visited {
         let (mut visited, mut count) = (Visited::New, 0);
         for visit in self.visits.iter().filter(|visit| visit.thread == thread) {
             count += 1;
@@ -100,7 +99,7 @@ impl Trails {
                 continue;
             }
             visited = match visit.mark == mark {
-                true if !visit.changed => return Visited::Alike { events: visit.events },
+                true if visit.blocks == blocks => return Visited::Alike { events: visit.events },
                 true => Visited::AlikeButForBlocks,
                 false => visited.max(Visited::Differently),
             };
@@ -110,7 +109,7 @@ impl Trails {
         {
             self.visits.remove(oldest);
         }
-        self.visits.push(Visit { thread, changed: false, events: 0, mark });
+        self.visits.push(Visit { thread, events: 0, mark, blocks });
         visited
     }
 

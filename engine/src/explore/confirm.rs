@@ -18,6 +18,7 @@ use super::AwaitLevel;
 use super::decide::Writes;
 use super::program::{Answer, Program};
 use super::visit::Visitor;
+use super::waiting::First;
 use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Value};
 use crate::model::Model;
 
@@ -30,7 +31,23 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn leaves_failures_out(&self, loc: Loc) -> bool {
-        self.waiting.level >= AwaitLevel::Full && !self.waiting.repeated.contains(loc)
+        self.waiting.level >= AwaitLevel::Full && !(self.may_come_back(loc) && self.waiting.unordered.contains(loc))
+    }
+
+    /// Whether a location that is confirmed may have the same value again.
+    pub(super) fn may_come_back(&self, loc: Loc) -> bool {
+        self.waiting.repeated.contains(loc)
+    }
+
+    /// Whether the pending confirmation of a thread would fail now, but may succeed once the value comes back.
+    pub(super) fn awaits_confirmation(&mut self, thread: ThreadId) -> bool {
+        let graph = self.graph();
+        let Action::Cas { loc, .. } = graph.thread(thread).pending else { return false };
+        if !self.may_come_back(loc) || !self.confirms(thread) {
+            return false;
+        }
+        let latest = self.graph().location(loc).co_max();
+        self.fails_to_confirm(thread, latest)
     }
 
     /// Whether the pending confirmation of a thread fails if it reads from this write, so that it loads again.
@@ -41,9 +58,24 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Some(distance) = speculation(graph, thread, loc, expected) else { return false };
         let load = nth_back(graph, thread, distance);
         graph.written(source, loc) != expected
-            && (self.try_out(thread, action, Some(source)).is_some_and(|events| events > distance)
+            && (self.try_out(thread, action, First::reads(source)).is_some_and(|events| events > distance)
                 || self.goes_on_with(thread, load, source)
                 || self.loads_again(thread, load, source))
+    }
+
+    /// Whether the pending compare-and-swap of a thread, which reads from this write what it expects, fails without a reason
+    /// and then tries again: that is as good as not having tried.
+    pub(super) fn fails_in_vain(&mut self, thread: ThreadId, source: EventId) -> bool {
+        let graph = self.graph();
+        let action = graph.thread(thread).pending;
+        let Action::Cas { loc, expected, .. } = action else { return false };
+        if !self.may_spin(thread) {
+            return false;
+        }
+        let load = speculation(graph, thread, loc, expected).map(|distance| nth_back(graph, thread, distance));
+        self.try_out(thread, action, First { source: Some(source), way: 1 }).is_some()
+            || load
+                .is_some_and(|load| self.goes_on_with(thread, load, source) || self.loads_again(thread, load, source))
     }
 
     /// Whether a failed confirmation takes the thread to where it would be had it loaded what the confirmation has read:
@@ -60,9 +92,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let failed = self.resume_on_trial(thread, None, answer);
         std::mem::swap(&mut self.trial, &mut self.other_trial);
         let loaded = self.resume_on_trial(thread, Some(slot), answer);
-        failed == loaded
-            && matches!(loaded, Action::Cas { loc: at, expected, .. } if at == loc && expected == answer)
-            && self.program.is_alike(&self.trial, &self.other_trial, thread)
+        failed == loaded && self.program.is_alike(&self.trial, &self.other_trial, thread)
     }
 
     /// Whether a failed confirmation takes the thread to where it loads again, and whatever it then loads, it is where it
@@ -114,7 +144,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether the pending action of a thread may be a load that it will confirm.
     pub(super) fn speculates(&self, thread: ThreadId) -> bool {
         match self.graph().thread(thread).pending {
-            Action::Load { loc, .. } => self.leaves_failures_out(loc) && self.may_spin(thread),
+            Action::Load { loc, .. } => {
+                self.leaves_failures_out(loc) && !self.may_come_back(loc) && self.may_spin(thread)
+            }
             _ => false,
         }
     }
@@ -141,12 +173,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// The location of a new event, if it is confirmed and has the same value more than once.
     pub(super) fn repeated(&self, id: EventId) -> Option<Loc> {
-        if self.waiting.level < AwaitLevel::Full {
-            return None;
-        }
         let graph = self.graph();
         let event = graph.event(id);
-        if !event.is_write {
+        if self.waiting.level < AwaitLevel::Full || !event.is_write || self.may_come_back(event.loc) {
             return None;
         }
         let location = graph.location(event.loc);

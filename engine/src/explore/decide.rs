@@ -98,7 +98,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             for way in 0..action.ways(old) {
                 let Some(value) = action.update(old, way) else {
-                    if position >= floors.read {
+                    if position >= floors.read && (way == 0 || !self.fails_in_vain(thread, source)) {
                         self.choices.push(Choice::Read { source, way });
                     }
                     continue;
@@ -155,10 +155,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.decide_revisits_of(thread, loc, value, Writes::After(floor));
     }
 
-    /// Pushes what can happen where no thread can go on: nothing, or a thread that waits for a lock revisits another
-    /// that had it, since it may as well have come first.
+    /// Pushes what can happen where no thread can go on: a thread that waits for a lock revisits another that had it,
+    /// since it may as well have come first.
     pub(super) fn decide_full(&mut self) {
-        self.choices.push(Choice::Full);
         for index in 0..self.graph().preference().len() {
             let graph = self.graph();
             let thread = graph.preference()[index];

@@ -76,6 +76,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let write = self.graph().last();
         if self.confirms(thread) && self.fails_to_confirm(thread, write) {
+            if !action.loc().is_some_and(|loc| self.may_come_back(loc)) {
+                return Step::Cut;
+            }
+            self.graphs[self.level].set_after(thread, write);
+            return Step::Extended;
+        }
+        if read_way > 0 && self.fails_in_vain(thread, write) {
             return Step::Cut;
         }
         if self.would_wait_for(thread, action, write) {

@@ -38,6 +38,8 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub trial: P::State,
     /// Another one, to compare.
     pub other_trial: P::State,
+    /// Threads that cannot confirm what they have read, as it is.
+    pub stuck: Vec<ThreadId>,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -86,6 +88,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             waiting,
             trial: program.initial(),
             other_trial: program.initial(),
+            stuck: Vec::new(),
         }
     }
 
@@ -135,12 +138,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Extends the graph by one event, the first child of the node that it is at.
     pub fn step(&mut self) -> Step<P::Error> {
-        let Some(thread) = self.next_thread() else {
-            return self.full();
-        };
         let start = self.choices.len();
-        self.decide(thread);
-        let Some(&choice) = self.choices.get(start) else { return Step::Cut };
+        self.stuck.clear();
+        let (thread, choice) = loop {
+            let Some(thread) = self.next_thread() else { return self.full() };
+            self.decide(thread);
+            match self.choices.get(start).copied() {
+                Some(choice) => break (thread, choice),
+                None if self.awaits_confirmation(thread) => self.stuck.push(thread),
+                None => return Step::Cut,
+            }
+        };
         let slot = if self.choices.len() - start > 1 {
             let slot = self.save();
             self.push_frame(thread, start, slot);
@@ -159,10 +167,15 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
     fn full(&mut self) -> Step<P::Error> {
-        if !self.graph().threads().any(|(_, t)| t.pending.is_lock()) {
+        let waits_for_lock = self.graph().threads().any(|(_, t)| t.pending.is_lock());
+        let start = self.choices.len();
+        if !self.stuck.is_empty() {
+            return if waits_for_lock { self.full_but_stuck(start) } else { Step::Cut };
+        }
+        if !waits_for_lock {
             return self.finish();
         }
-        let start = self.choices.len();
+        self.choices.push(Choice::Full);
         self.decide_full();
         if self.choices.len() - start > 1 {
             let slot = self.save();
@@ -171,6 +184,15 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             self.choices.truncate(start);
         }
         self.finish()
+    }
+
+    /// The same where some thread will not confirm what it has read: nothing else comes of that.
+    fn full_but_stuck(&mut self, start: usize) -> Step<P::Error> {
+        self.decide_full();
+        let Some(&choice) = self.choices.get(start) else { return Step::Cut };
+        let slot = self.save();
+        self.push_frame(ThreadId::new(0), start, slot);
+        self.apply(ThreadId::new(0), choice, slot)
     }
 
     fn push_frame(&mut self, thread: ThreadId, start: usize, slot: usize) {
@@ -213,7 +235,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         for index in 0..self.graph().preference().len() {
             let graph = self.graph();
             let thread = graph.preference()[index];
-            if !graph.thread(thread).alive {
+            if !graph.thread(thread).alive || self.stuck.contains(&thread) {
                 continue;
             }
             let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });

@@ -53,11 +53,29 @@ pub(super) struct Waiting<'a> {
     pub repeated: &'a Locs,
 }
 
+/// How the first action of a trial happens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct First {
+    /// What it reads from, if not the latest.
+    pub source: Option<EventId>,
+    /// In which of the ways that it allows.
+    pub way: u32,
+}
+
+impl First {
+    pub fn reads(source: EventId) -> First {
+        First { source: Some(source), way: 0 }
+    }
+}
+
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a thread that can go on would wait, should it read the latest of everything.
     pub(super) fn would_wait(&mut self, thread: ThreadId) -> bool {
         if self.waiting.level < AwaitLevel::InPlace || !self.may_spin(thread) {
             return false;
+        }
+        if self.awaits_confirmation(thread) {
+            return true;
         }
         let graph = self.graph();
         let asleep = graph.thread(thread).asleep;
@@ -65,7 +83,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return true;
         }
         let first = graph.thread(thread).pending;
-        self.try_out(thread, first, None).is_some()
+        self.try_out(thread, first, First::default()).is_some()
     }
 
     /// Whether a thread that reads from this write would wait, should it read the latest of everything else; if so, its
@@ -81,7 +99,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let blocked = action.is_blocked_by(event.written);
         in_place
             && is_latest
-            && (blocked || self.may_spin(thread) && self.try_out(thread, action, Some(write)).is_some())
+            && (blocked || self.may_spin(thread) && self.try_out(thread, action, First::reads(write)).is_some())
     }
 
     /// Whether a thread whose pending read-modify-write writes back what it reads from this write would then wait. Nobody
@@ -90,7 +108,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let action = self.graph().thread(thread).pending;
         self.waiting.level >= AwaitLevel::InPlace
             && self.may_spin(thread)
-            && self.try_out(thread, action, Some(source)).is_some()
+            && self.try_out(thread, action, First::reads(source)).is_some()
     }
 
     pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
@@ -100,13 +118,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             && self.program.may_spin(&self.state, thread)
     }
 
-    /// Lets a thread run on a copy of the state until it waits or has an effect; `source` is what it reads from first, if
-    /// not the latest. If it waits, says how many events its iteration has.
-    pub(super) fn try_out(&mut self, thread: ThreadId, first: Action, source: Option<EventId>) -> Option<u32> {
+    /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens.
+    /// If it waits, says how many events its iteration has.
+    pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<u32> {
         self.program.share(&mut self.state);
         self.trial.clone_from(&self.state);
-        let (mut action, mut asleep, mut remembered) = (first, Asleep::default(), true);
-        let mut source = source;
+        let (mut action, mut asleep, mut remembered) = (pending, Asleep::default(), true);
+        let First { mut source, mut way } = first;
         for _ in 0..TRIAL {
             let graph = &self.graphs[self.level];
             let value = match (action, action.loc()) {
@@ -124,7 +142,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 }
                 _ => return None,
             };
-            let update = action.update(value, 0);
+            let update = action.update(value, std::mem::take(&mut way));
             if update.is_some_and(|new| new != value) {
                 return None;
             }

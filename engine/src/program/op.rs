@@ -691,11 +691,12 @@ pub enum Op {
         dst: Reg,
         unwind: Unwind,
     },
-    /// Calls the function at the address in `ptr`.
+    /// Calls the function at the address in `ptr`, which has so many results.
     CallPtr {
         ptr: Reg,
         args: List,
         dst: Reg,
+        results: u8,
         unwind: Unwind,
     },
     /// Calls `try_fn(data)`; `dst` gets 0. If it unwinds with an exception `e`: calls `catch_fn(data, e)`; `dst` gets 1.

@@ -1,12 +1,12 @@
 //! By what a loop is recognised: where a thread is, and what it will do from there on.
 //!
 //! Two states of a thread that have the same mark behave alike, given the same answers. Unlike the numbers of states, marks
-//! mean the same to every worker, and leave out what makes no difference: how often the thread has called functions, and
-//! how long it has slept.
+//! mean the same to every worker, and leave out what makes no difference: how often the thread has called functions, what
+//! it has freed, and how long it has slept.
 
 use std::hash::{Hash, Hasher};
 
-use crate::vm::memory::{Entry, Table, Values};
+use crate::vm::memory::{Entry, Table, Value, Values};
 use crate::vm::thread::Thread;
 
 /// A mark.
@@ -40,11 +40,12 @@ fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {
         to.write_u64(thread.stack.without_serial(*register));
     }
     thread.stack.describe(&mut |word| to.write_u64(word));
-    for entry in table.iter() {
-        match entry {
-            Entry::Frozen(version) => values.get(version).hash(to),
-            Entry::Empty => to.write_u8(0),
-            Entry::Interior(back) | Entry::Owned(back) | Entry::Freed(back) => to.write_u32(back),
+    for (index, entry) in table.iter().enumerate() {
+        // Addresses are not used again: what was freed makes no difference.
+        if let Entry::Frozen(version) = entry
+            && let Some(value @ Value::Block(_)) = values.get(version)
+        {
+            (index, value).hash(to);
         }
     }
 }

@@ -207,6 +207,12 @@ impl<A: Copy> Explored<A> {
         mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
     }
 
+    /// What is in the shared blocks that a thread has allocated, as a number.
+    pub fn own_digest(&self, id: ThreadId) -> u64 {
+        let universe = lock(&self.universe);
+        universe.vm.heap.objects.own_digest(id, &universe.row(self.row).versions)
+    }
+
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.
     pub fn learned(&mut self) -> Option<Site> {
         lock(&self.universe).vm.heap.learned.take()

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::program::PlaceId;
 use crate::vm::explored::{Changes, Frozen};
-use crate::vm::hash::FastHash;
+use crate::vm::hash::{FastHash, hash_of};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::Alloc;
@@ -194,18 +194,44 @@ impl Objects {
     /// What was changed by the thread that runs.
     pub fn changes_by(&self, thread: ThreadId) -> Changes {
         let of = |object: &ObjectId| match self.keys[object.index()] {
+            _ if self.is_unchanged(*object) => Changes::Nothing,
             Key::Block { thread: owner, .. } if owner == thread => Changes::OwnBlocks,
             _ => Changes::Others,
         };
         self.log.changed.iter().map(of).max().unwrap_or(Changes::Nothing)
     }
 
-    /// Whether the blocks that a thread has allocated have the same versions in both.
+    /// Whether an object that was written is as it was before, and the step depends on how it was.
+    fn is_unchanged(&self, object: ObjectId) -> bool {
+        let before = self.log.reads.iter().find(|(read, _)| *read == object);
+        before.is_some_and(|(_, before)| *before == self.version(object))
+    }
+
+    /// Whether the blocks that a thread has allocated, and not freed, have the same versions in both.
     pub fn own_blocks_alike(&self, owner: ThreadId, one: &[Version], two: &[Version]) -> bool {
-        let version = |versions: &[Version], index: usize| versions.get(index).copied().unwrap_or_default();
-        let own = |key: &Key| matches!(key, Key::Block { thread, .. } if *thread == owner);
-        let mut blocks = self.keys.iter().enumerate().filter(|(_, key)| own(key));
-        blocks.all(|(index, _)| version(one, index) == version(two, index))
+        let version = |versions: &[Version], index: usize| {
+            let version = versions.get(index).copied().unwrap_or_default();
+            if self.values.is_freed(version) { Version::NONE } else { version }
+        };
+        self.own_blocks(owner).all(|index| version(one, index) == version(two, index))
+    }
+
+    /// The numbers of the blocks that a thread has allocated and that are shared.
+    fn own_blocks(&self, owner: ThreadId) -> impl Iterator<Item = usize> {
+        let own = move |key: &Key| matches!(key, Key::Block { thread, .. } if *thread == owner);
+        (0..).zip(&self.keys).filter(move |(_, key)| own(key)).map(|(index, _)| index)
+    }
+
+    /// What is in the blocks that a thread has allocated, and not freed, as a number that means the same to every worker.
+    pub fn own_digest(&self, owner: ThreadId, versions: &[Version]) -> u64 {
+        let mut digest = 0;
+        for index in self.own_blocks(owner) {
+            match versions.get(index).and_then(|version| self.values.get(*version)) {
+                None | Some(Value::Freed(_)) => {}
+                Some(value) => digest = hash_of(&(digest, self.keys[index], value)),
+            }
+        }
+        digest
     }
 
     /// What an object is.

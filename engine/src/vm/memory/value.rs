@@ -63,6 +63,12 @@ impl Values {
         Some(&item.value)
     }
 
+    /// Whether a version is a block that was freed.
+    #[inline]
+    pub fn is_freed(&self, version: Version) -> bool {
+        matches!(self.get(version), Some(Value::Freed(_)))
+    }
+
     /// The contents, to be shared.
     pub fn share(&self, version: Version) -> Option<Arc<Value>> {
         let item = self.items.get((version.0 as usize).wrapping_sub(1))?;

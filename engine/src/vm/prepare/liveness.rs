@@ -95,8 +95,7 @@ impl Liveness {
 fn remove_defs(program: &Program, mut op: Op, live: &mut Set) {
     let results = match op {
         Op::Call { func, .. } => Some(u16::from(program.function(func).results)),
-        // Unknown: whatever is read later stays.
-        Op::CallPtr { .. } | Op::Builtin { .. } => Some(0),
+        Op::CallPtr { results, .. } => Some(u16::from(results)),
         _ => None,
     };
     visit(&mut op, &mut |register, count, role| {

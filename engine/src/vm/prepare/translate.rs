@@ -562,7 +562,7 @@ impl<'a> Translator<'a> {
                 let site = self.site(Callee::Func(func), args, dst, unwind);
                 self.emit(Inst::Call { site });
             }
-            Op::CallPtr { ptr, args, dst, unwind } => {
+            Op::CallPtr { ptr, args, dst, unwind, .. } => {
                 let site = self.site(Callee::Pointer(physical(ptr.0) as u16), args, dst, unwind);
                 self.emit(Inst::CallPtr { site });
             }

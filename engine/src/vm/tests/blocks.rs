@@ -231,7 +231,7 @@ fn calls_pass_many_arguments_and_results() {
         print(f, 3, 2);
         let args = f.list(&[1, 299]);
         f.func_addr(290, swap);
-        f.op(Op::CallPtr { ptr: r(290), args, dst: r(260), unwind: crate::program::Unwind::CONTINUE });
+        f.op(Op::CallPtr { ptr: r(290), args, dst: r(260), results: 2, unwind: crate::program::Unwind::CONTINUE });
         f.op(Op::StoreSlot { width: Width::W8, src: r(261), offset: out });
         print(f, 3, 1);
         f.ret();

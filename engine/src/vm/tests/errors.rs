@@ -295,7 +295,7 @@ fn undefined_behaviour() {
     let call = |address| {
         move |f: &mut Func| {
             let args = f.list(&[]);
-            f.imm(1, address).op(Op::CallPtr { ptr: r(1), args, dst: r(0), unwind: Unwind::CONTINUE });
+            f.imm(1, address).op(Op::CallPtr { ptr: r(1), args, dst: r(0), results: 0, unwind: Unwind::CONTINUE });
         }
     };
     assert_eq!(undefined(&call(0x1234), 2), "call of 0x1234, which is not a function");
