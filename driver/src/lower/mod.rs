@@ -11,6 +11,7 @@ mod arith;
 mod atomic;
 mod call;
 mod cast;
+mod dead;
 mod discriminant;
 mod intrinsic;
 mod operand;
@@ -60,6 +61,10 @@ pub struct Lowering<'b, 'tcx> {
     /// Locals in memory of their own: size and alignment, for storage statements.
     big_locals: IndexVec<Local, Option<(u64, u64)>>,
     blocks: IndexVec<BasicBlock, Label>,
+    /// What is dead where loops begin.
+    dead: dead::DeadAtLoops,
+    /// Where the result goes, if it is made in the frame first.
+    moved_to: Option<Reg>,
     /// The hidden argument of `#[track_caller]` functions.
     caller_location: Option<Reg>,
     /// Temporaries in the frame (size, alignment, offset): of the current statement, and of earlier ones.
@@ -97,6 +102,8 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             slot_sizes: IndexVec::new(),
             big_locals: IndexVec::new(),
             blocks,
+            dead: Default::default(),
+            moved_to: None,
             caller_location: None,
             used_temporaries: Vec::new(),
             free_temporaries: Vec::new(),
@@ -139,6 +146,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
     /// Gives every local its place and moves the arguments there.
     fn prologue(&mut self) {
         let in_memory = self.locals_in_memory();
+        self.dead = self.dead_at_loops(&in_memory);
         let return_layout = self.local_layout(mir::RETURN_PLACE);
         let return_repr = if return_layout.is_sized() { self.repr(return_layout) } else { Repr::Memory };
         self.results = return_repr.registers() as u8;
@@ -153,6 +161,10 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             let layout = self.local_layout(local);
             let place = if local == mir::RETURN_PLACE {
                 match return_repr {
+                    Repr::Memory if self.is_result_moved(&self.dead) => {
+                        self.moved_to = Some(arguments.sret);
+                        self.memory_local(local, layout, true, &names[local])
+                    }
                     Repr::Memory => LocalPlace::Pointer(arguments.sret),
                     _ if in_memory.contains(local) => self.memory_local(local, layout, true, &names[local]),
                     Repr::Zst => LocalPlace::Zst,
@@ -214,6 +226,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         for (position, &block) in order.iter().enumerate() {
             let next = order.get(position + 1).copied();
             self.emit.bind(self.blocks[block]);
+            self.forget_dead(block);
             self.block(block, next);
         }
     }

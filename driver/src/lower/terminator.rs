@@ -142,6 +142,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 _ => {}
             }
         }
+        if let (LocalPlace::Slot(src), Some(dst)) = (self.locals[mir::RETURN_PLACE], self.moved_to) {
+            let layout = self.local_layout(mir::RETURN_PLACE);
+            let (size, align) = (layout.size.bytes() as u32, layout.align.abi.bytes().trailing_zeros() as u8);
+            self.emit.op(Op::CopyFromSlot { align, dst, src, size });
+        }
         self.emit.op(Op::Return);
     }
 

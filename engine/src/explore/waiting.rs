@@ -158,9 +158,23 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = self.graph();
         let Action::Spin { events } = graph.thread(thread).pending else { return false };
         self.waiting.level >= AwaitLevel::Stale
-            && last_read(graph, thread, events).is_some_and(|read| {
+            && reads(graph, graph.thread(thread).last, events).next().is_some_and(|read| {
                 let position = graph.co_position(read) as usize;
                 graph.location(graph.event(read).loc).co[position + 1..].iter().any(|&later| later < read)
+            })
+    }
+
+    /// Whether some thread waits though it has not read the latest of everything, in an execution that goes no further: it
+    /// would go on, and that is explored elsewhere.
+    pub(super) fn waits_for_nothing(&self) -> bool {
+        let graph = self.graph();
+        self.waiting.level >= AwaitLevel::Full
+            && graph.threads().any(|(_, thread)| match thread.pending {
+                Action::Spin { events } => reads(graph, thread.last, events).any(|read| {
+                    let location = graph.location(graph.event(read).loc);
+                    graph.co_position(read) as usize + 1 < location.co.len()
+                }),
+                _ => false,
             })
     }
 
@@ -178,18 +192,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 }
 
-/// The last read among the latest events of a thread.
-fn last_read(graph: &Graph, thread: ThreadId, events: u32) -> Option<EventId> {
-    let mut id = graph.thread(thread).last;
-    for _ in 0..events {
-        if !id.is_some() {
-            return None;
-        }
-        let event = graph.event(id);
-        if event.is_read {
-            return Some(id);
-        }
-        id = event.po_prev;
-    }
-    None
+/// The reads among so many events of a thread, from this one back.
+fn reads(graph: &Graph, last: EventId, events: u32) -> impl Iterator<Item = EventId> {
+    let before = |id: &EventId| Some(graph.event(*id).po_prev);
+    let latest = std::iter::successors(Some(last), before).take_while(|id| id.is_some()).take(events as usize);
+    latest.filter(|id| graph.event(*id).is_read)
 }
