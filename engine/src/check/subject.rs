@@ -166,7 +166,7 @@ impl Subject {
         if effect || changed == Changes::Others {
             state.trails.clear(id);
         } else {
-            state.trails.go_on(id);
+            state.trails.go_on(id, changed == Changes::OwnBlocks);
         }
         if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
     }

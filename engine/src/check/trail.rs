@@ -20,6 +20,8 @@ pub struct Trails {
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     thread: ThreadId,
+    /// Whether it has changed blocks of its own since.
+    changed: bool,
     /// How many events the thread has had since.
     events: u32,
     mark: Mark,
@@ -41,7 +43,7 @@ pub enum Visited {
     New,
     /// It was, in another state.
     Differently,
-    /// It was, in the same state, but for what is in blocks of its own.
+    /// It was, in the same state, but for what it has written to blocks of its own.
     AlikeButForBlocks,
     /// It was, in the same state, and has had so many events since.
     Alike { events: u32 },
@@ -82,11 +84,12 @@ impl Trails {
         }
     }
 
-    /// A thread had an event.
+    /// A thread had an event; it may have changed blocks of its own.
     #[inline]
-    pub fn go_on(&mut self, thread: ThreadId) {
+    pub fn go_on(&mut self, thread: ThreadId, changed: bool) {
         for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
             visit.events += 1;
+            visit.changed |= changed;
         }
     }
 
@@ -99,7 +102,7 @@ impl Trails {
                 continue;
             }
             visited = match visit.mark == mark {
-                true if visit.blocks == blocks => return Visited::Alike { events: visit.events },
+                true if !visit.changed || visit.blocks == blocks => return Visited::Alike { events: visit.events },
                 true => Visited::AlikeButForBlocks,
                 false => visited.max(Visited::Differently),
             };
@@ -109,7 +112,7 @@ impl Trails {
         {
             self.visits.remove(oldest);
         }
-        self.visits.push(Visit { thread, events: 0, mark, blocks });
+        self.visits.push(Visit { thread, changed: false, events: 0, mark, blocks });
         visited
     }
 
