@@ -5,8 +5,8 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place.
-const PENDING: &[&str] = &["bytes::atomics_of_two_sizes", "bytes::atomics_of_two_sizes_in_turns", "waiting::stack"];
+/// Tests that wait for what the checker does not have yet.
+const PENDING: &[&str] = &["waiting::stack"];
 
 #[test]
 fn executions_and_errors_are_as_expected() {

@@ -8,8 +8,8 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Explored, Failure, FailureKind, Image, Late, Output, Peeked, RunOptions, Site, Stepped, Stop,
-    Tracked, Translated, Wait,
+    self, Action, Atomics, Basis, Explored, Failure, FailureKind, Host, Image, Late, Output, Peeked, RunOptions, Site,
+    Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -116,6 +116,38 @@ impl State {
     }
 }
 
+/// When a thread goes on.
+#[derive(Clone, Copy)]
+struct Moment<'a> {
+    /// What happens before its next step.
+    clock: &'a View,
+    /// How many events it has.
+    events: u32,
+    graph: &'a Graph,
+}
+
+/// What the machine asks while a thread runs.
+struct Explorer<'a> {
+    subject: &'a Subject,
+    graph: &'a Graph,
+}
+
+impl Atomics for Explorer<'_> {
+    fn value(&mut self, address: u64, len: u32, life: u32) -> Option<u64> {
+        self.subject.value(self.graph, address, len, life)
+    }
+
+    fn is_mixed(&mut self, address: u64, len: u32) -> bool {
+        self.subject.locations.is_mixed(address, len)
+    }
+}
+
+impl Host<graph::Action> for Explorer<'_> {
+    fn translate(&mut self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
+        self.subject.translate(stop, life)
+    }
+}
+
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
@@ -135,15 +167,15 @@ impl Subject {
         state: &mut State,
         id: vm::ThreadId,
         answer: Option<vm::Answer>,
-        moment: (&View, u32),
+        moment: Moment<'_>,
         effect: bool,
     ) -> graph::Action {
-        let (clock, events) = moment;
+        let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
             let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
             return state.fail(failure);
         }
-        match state.vm.step(id, answer, clock, events, |stop| self.translate(stop)) {
+        match state.vm.step(id, answer, clock, events, &mut Explorer { subject: self, graph }) {
             Ok(stepped) => self.follow(state, id, stepped, effect),
             Err(failure) => state.fail(failure),
         }
@@ -184,8 +216,8 @@ impl Subject {
         }
     }
 
-    /// The action as the explorer knows it.
-    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+    /// The action as the explorer knows it; an atomic that it is to is in this life.
+    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
         let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
@@ -196,20 +228,22 @@ impl Subject {
                 return Ok(Translated::Answer(vm::Answer::Done));
             }
             Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+                graph::Action::Load { loc: self.loc(address, width, life)?, order: order(ordering) }
             }
-            Action::Store { address, width, ordering, value } => {
-                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
-            }
+            Action::Store { address, width, ordering, value } => graph::Action::Store {
+                loc: self.loc(address, width, life)?,
+                order: order(ordering),
+                value: value as Value,
+            },
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(address, width)?,
+                loc: self.loc(address, width, life)?,
                 order: order(ordering),
                 op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
             Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(address, width)?,
+                loc: self.loc(address, width, life)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
@@ -217,23 +251,25 @@ impl Subject {
                 spurious: weak && self.spurious,
             },
             Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
+                graph::Action::Await { loc: self.word(address, life)?, order: MemOrder::Acquire, test, then }
             }
             Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(address)?,
+                loc: self.word(address, life)?,
                 order: order(ordering),
                 failure: order(failure),
                 test,
                 then,
             },
             Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(address)?,
+                loc: self.word(address, life)?,
                 order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
                 test,
-                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
+                keepers: if keepers == 0 { None } else { Some(self.word(keepers, 0)?) },
             },
-            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
+            Action::Pick { address } => {
+                graph::Action::Pick { loc: self.word(address, life)?, order: MemOrder::Relaxed }
+            }
+            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers, 0)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
@@ -260,50 +296,47 @@ impl Subject {
                 keepers: None,
             },
             Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
+                graph::Action::Load { loc: self.plain_loc(address, len, life)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value, .. } => {
-                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
+                graph::Action::Store { loc: self.plain_loc(address, len, life)?, order: MemOrder::NotAtomic, value }
             }
         }))
     }
 
     /// The location of a 32-bit word.
-    fn word(&self, address: u64) -> Result<Loc, String> {
-        self.loc(address, AtomicWidth::W32)
+    fn word(&self, address: u64, life: u32) -> Result<Loc, String> {
+        self.loc(address, AtomicWidth::W32, life)
     }
 
     /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
     fn queue(&self, word: u64) -> Result<Loc, String> {
-        self.word(word | QUEUE_BIT)
+        self.word(word | QUEUE_BIT, 0)
     }
 
-    fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
+    fn plain_loc(&self, address: u64, len: u32, life: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
-            Some(width) => self.loc(address, width),
+            Some(width) => self.loc(address, width, life),
             None => Err("an atomic of this size".to_owned()),
         }
     }
 
-    fn loc(&self, address: u64, width: AtomicWidth) -> Result<Loc, String> {
-        if width == AtomicWidth::W128 {
-            return Err("a 128-bit atomic".to_owned());
+    fn loc(&self, address: u64, width: AtomicWidth, life: u32) -> Result<Loc, String> {
+        match width {
+            AtomicWidth::W128 => Err("a 128-bit atomic".to_owned()),
+            _ => Ok(self.locations.number(Atomic { address, width, life })),
         }
-        let atomic = Atomic { address, width };
-        let loc = self.locations.number(atomic);
-        if self.locations.atomic(loc) != atomic {
-            return Err("atomic accesses of different sizes to the same place".to_owned());
-        }
-        Ok(loc)
     }
 
-    /// The addresses and the last values of all atomics that were accessed.
-    fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
-        let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
-        let last = |(loc, location): (Loc, &graph::Location)| {
-            (self.locations.atomic(loc).address, graph.written(location.co_max(), loc))
-        };
-        touched.map(last).collect()
+    /// What was written last to an atomic, if it was accessed.
+    fn value(&self, graph: &Graph, address: u64, len: u32, life: u32) -> Option<Value> {
+        graph.last_value(self.plain_loc(address, len, life).ok()?)
+    }
+
+    /// The addresses and the last values of all atomics that threads share.
+    fn atomics(&self, state: &State, graph: &Graph) -> Vec<(u64, u64)> {
+        let atoms = state.vm.atoms().into_iter();
+        atoms.filter_map(|atom| Some((atom.address, self.value(graph, atom.address, atom.len, atom.life)?))).collect()
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -345,9 +378,12 @@ impl Subject {
 
     /// Who has what a thread waits for.
     fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
-        let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let (Some(Action::Await { wait, .. }), Some(graph::Action::Await { loc, .. })) =
+            vm.pending_and_translated(vm_thread(id))
+        else {
+            return Vec::new();
+        };
         let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
-        let Ok(loc) = self.word(address) else { return Vec::new() };
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
         }
@@ -413,11 +449,12 @@ impl Program for Subject {
         }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, clock: &View) -> graph::Action {
+    fn start(&self, state: &mut State, thread: ThreadId, clock: &View, graph: &Graph) -> graph::Action {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), None, (clock, 0), true)
+        let moment = Moment { clock, events: 0, graph };
+        self.run(state, vm_thread(thread), None, moment, true)
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
@@ -438,7 +475,8 @@ impl Program for Subject {
         };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
         let effect = translated.is_none_or(|action| has_effect(&action, answer.value, answer.wrote));
-        self.run(state, id, Some(answered), (answer.clock, events), effect)
+        let moment = Moment { clock: answer.clock, events, graph: answer.graph };
+        self.run(state, id, Some(answered), moment, effect)
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
@@ -451,7 +489,7 @@ impl Program for Subject {
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
-        let Atomic { address, width } = self.locations.atomic(loc);
+        let Atomic { address, width, .. } = self.locations.atomic(loc);
         let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
         if !initialized {
             self.uninitialized.store(true, atomic::Ordering::Relaxed);
@@ -489,7 +527,7 @@ impl Program for Subject {
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
-            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(graph)),
+            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(state, graph)),
             Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));

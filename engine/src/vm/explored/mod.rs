@@ -28,7 +28,7 @@ use super::action::{Action, Answer, Stop};
 use super::context;
 use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
-use super::memory::{Site, Tracked};
+use super::memory::{Atomics, Site, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::world::Output;
@@ -37,8 +37,8 @@ pub use frozen::Frozen;
 pub use mark::Mark;
 use row::Moment;
 use universe::{RowId, Universe};
-pub use view::Peeked;
 pub(super) use view::View;
+pub use view::{Atom, Peeked};
 
 /// What an action of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,13 @@ pub enum Translated<A> {
     Action(A),
     /// Nothing: it has this answer, and the thread goes on.
     Answer(Answer),
+}
+
+/// Whoever explores, from the side of the machine.
+pub trait Host<A>: Atomics {
+    /// What a stop is to it; an atomic that is accessed is in this life. A reason instead makes the program one that cannot
+    /// be checked.
+    fn translate(&mut self, stop: Stop, life: u32) -> Result<Translated<A>, String>;
 }
 
 /// A thread has made a step.
@@ -148,8 +155,7 @@ impl<A: Copy> Explored<A> {
     }
 
     /// Answers the pending action of a thread, if there is one, and lets it run to the next one that is not answered at
-    /// once. `clock` says what happens before, by thread, and `events` how many events the thread has. A reason instead of
-    /// a translation makes the program one that cannot be checked.
+    /// once. `clock` says what happens before, by thread, and `events` how many events the thread has.
     #[inline]
     pub fn step(
         &mut self,
@@ -157,10 +163,10 @@ impl<A: Copy> Explored<A> {
         answer: Option<Answer>,
         clock: &[u32],
         events: u32,
-        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        host: &mut impl Host<A>,
     ) -> Result<Stepped<A>, Box<Failure>> {
         let mut universe = lock(&self.universe);
-        let action = universe.step(self.row, answer, Moment { thread: id, clock, events }, translate)?;
+        let action = universe.step(self.row, answer, Moment { thread: id, clock, events }, host)?;
         let mark = universe.threads.mark(universe.row(self.row).thread(id));
         Ok(Stepped { action, mark, changed: universe.changed })
     }
@@ -180,6 +186,11 @@ impl<A: Copy> Explored<A> {
     /// An access that may come after its memory is gone, where the last step failed because that goes.
     pub fn late(&mut self) -> Option<Late> {
         lock(&self.universe).vm.heap.late.take()
+    }
+
+    /// The atomics that threads share.
+    pub fn atoms(&self) -> Vec<Atom> {
+        lock(&self.universe).view(self.row).atoms()
     }
 
     /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.

@@ -6,7 +6,7 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Tracking, Values, Version};
+use crate::vm::memory::{Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
@@ -14,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{AnswerKey, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Translated};
+use super::{Basis, Host, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl<A: Copy> Universe<A> {
         row: RowId,
         answer: Option<Answer>,
         moment: Moment,
-        translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        host: &mut impl Host<A>,
     ) -> Result<A, Box<Failure>> {
         let state = self.row(row).thread(moment.thread);
         let key = AnswerKey::of(answer).map(|key| (state, key));
@@ -139,12 +139,12 @@ impl<A: Copy> Universe<A> {
             && let Some(action) = self.threads.action(done.to)
             && at.steps_left >= u64::from(done.cost)
         {
-            self.steps.make(step, at, moment, objects);
+            self.steps.make(step, at, moment);
             apply(at, moment.thread, answer, done);
             self.changed = done.changes;
             return Ok(action);
         }
-        self.run(row, answer, moment, key, translate)
+        self.run(row, answer, moment, key, host)
     }
 
     /// Lets a thread do what it has not done before.
@@ -155,13 +155,12 @@ impl<A: Copy> Universe<A> {
         answer: Option<Answer>,
         moment: Moment,
         key: Option<(ThreadState, AnswerKey)>,
-        mut translate: impl FnMut(Stop) -> Result<Translated<A>, String>,
+        host: &mut impl Host<A>,
     ) -> Result<A, Box<Failure>> {
         let id = moment.thread;
         self.enter(row, id);
         let before = self.vm.steps_left;
-        let ran =
-            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, &mut translate));
+        let ran = self.vm.resume(answer, moment, host);
         let cost = before - self.vm.steps_left;
         match ran {
             Ok(action) => {
@@ -172,6 +171,7 @@ impl<A: Copy> Universe<A> {
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
+                self.forget_unsteady_steps();
                 let changes = !self.vm.heap.objects.log.changed.is_empty();
                 self.changed = changes;
                 let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
@@ -215,6 +215,7 @@ impl<A: Copy> Universe<A> {
         let objects = &mut heap.objects;
         objects.versions = std::mem::take(&mut row.versions);
         objects.noted = std::mem::take(&mut row.noted);
+        objects.lives = std::mem::take(&mut row.lives);
         objects.races = std::mem::take(&mut row.races);
         objects.others.clear();
         objects.others.extend(row.threads.iter().map(|state| self.threads.get(*state).cloned()));
@@ -267,6 +268,7 @@ impl<A: Copy> Universe<A> {
         let objects = &mut self.vm.heap.objects;
         row.versions = std::mem::take(&mut objects.versions);
         row.noted = std::mem::take(&mut objects.noted);
+        row.lives = std::mem::take(&mut objects.lives);
         row.races = std::mem::take(&mut objects.races);
         row.live += self.vm.heap.live;
         row.steps_left = self.vm.steps_left;
@@ -344,6 +346,13 @@ impl<A: Copy> Universe<A> {
         }
     }
 
+    /// Forgets what threads did, if it was kept without regard to atomics whose locations change.
+    pub fn forget_unsteady_steps(&mut self) {
+        if std::mem::take(&mut self.vm.heap.objects.became_unsteady) {
+            self.steps = Steps::default();
+        }
+    }
+
     /// Forgets what threads did, and all states that nobody is in, if that takes too much memory.
     fn forget_if_full(&mut self) {
         let objects = &self.vm.heap.objects;
@@ -380,19 +389,25 @@ fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
 }
 
 impl Vm {
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
-    fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
+    /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever explores.
+    fn resume<A>(
+        &mut self,
+        answer: Option<Answer>,
+        moment: Moment,
+        host: &mut impl Host<A>,
+    ) -> Result<A, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
-        let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
-        let answer = answer.unwrap_or(Answer::Done);
-        // The access itself is the latest event; what follows comes after it.
-        self.set_events(events.saturating_sub(1));
-        self.with_thread(id, |context, _| {
-            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
-        })?;
-        self.answer(id, answer)?;
-        self.run_on(id, events)
+        if let Some(action) = self.begin(id, clock) {
+            let answer = answer.unwrap_or(Answer::Done);
+            // The access itself is the latest event; what follows comes after it.
+            self.set_events(events.saturating_sub(1));
+            self.with_thread(id, |context, _| {
+                plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+            })?;
+            self.answer(id, answer)?;
+        }
+        self.run_on(id, events, host)
     }
 
     /// Sets the clock; the action that a thread waits for.
@@ -412,20 +427,39 @@ impl Vm {
         }
     }
 
-    /// Lets a thread run to its next action, and checks that it may be taken.
-    fn run_on(&mut self, id: ThreadId, events: u32) -> Result<Stop, Box<Failure>> {
+    /// Lets a thread run to its next action that is one to whoever explores.
+    fn run_on<A>(&mut self, id: ThreadId, events: u32, host: &mut impl Host<A>) -> Result<A, Box<Failure>> {
         self.set_events(events);
-        let stop = match self.pending(id) {
-            Some(postponed) => Stop::Action(postponed),
-            None => self.run_thread(id)?,
-        };
-        if let Stop::Action(action) = stop {
-            self.with_thread(id, |context, _| {
-                atomics::check(&mut context.space(), action).map_err(|fault| context.failure(*fault))
-            })?;
+        loop {
+            let stop = match self.pending(id) {
+                Some(postponed) => Stop::Action(postponed),
+                None => self.run_thread(id)?,
+            };
+            if let Stop::Action(action) = stop {
+                self.prepare(id, action, host)?;
+            }
+            self.keep_fresh(id);
+            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
+                return Err(self.exit_failure(id, code));
+            }
+            match host.translate(stop, self.thread(id).life) {
+                Ok(Translated::Action(action)) => return Ok(action),
+                Ok(Translated::Answer(answer)) => self.answer(id, answer)?,
+                Err(reason) => {
+                    let fault = Fault::unsupported(reason);
+                    return Err(Failure::new(*fault, &self.image.program, id, self.stack_trace(id)));
+                }
+            }
         }
-        self.keep_fresh(id);
-        Ok(stop)
+    }
+
+    /// Checks that an action may be taken, and makes its memory ready for it.
+    fn prepare<A>(&mut self, id: ThreadId, action: Action, host: &mut impl Host<A>) -> Result<(), Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let ready = ready(&mut context.space(), action, host);
+            context.thread.life = ready.map_err(|fault| context.failure(*fault))?;
+            Ok(())
+        })
     }
 
     /// While a thread waits for the value of an atomic, what it knows of others stays.
@@ -436,34 +470,14 @@ impl Vm {
             thread.fresh.clone_from(&tracking.fresh);
         }
     }
+}
 
-    /// What a stop is to whoever explores: the thread goes on as long as that is nothing.
-    fn translate<A>(
-        &mut self,
-        id: ThreadId,
-        mut stop: Stop,
-        events: u32,
-        translate: &mut impl FnMut(Stop) -> Result<Translated<A>, String>,
-    ) -> Result<A, Box<Failure>> {
-        loop {
-            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
-                return Err(self.exit_failure(id, code));
-            }
-            match translate(stop) {
-                Ok(Translated::Action(action)) => return Ok(action),
-                Ok(Translated::Answer(answer)) => {
-                    self.answer(id, answer)?;
-                    stop = self.run_on(id, events)?;
-                }
-                Err(reason) => {
-                    return Err(Failure::new(
-                        *Fault::unsupported(reason),
-                        &self.image.program,
-                        id,
-                        self.stack_trace(id),
-                    ));
-                }
-            }
-        }
+/// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it is to.
+fn ready<A>(space: &mut Space, action: Action, host: &mut impl Host<A>) -> Result<u32, Box<Fault>> {
+    atomics::check(space, action)?;
+    if let Action::PlainLoad { address, len } | Action::PlainStore { address, len, .. } = action {
+        return Ok(space.life(address, u64::from(len)));
     }
+    let Some((address, width)) = action.accessed() else { return Ok(0) };
+    space.ask_atomic(address, u64::from(width.bytes()), host)
 }

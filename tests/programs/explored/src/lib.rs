@@ -22,6 +22,7 @@ mod operations;
 mod parking;
 mod races;
 mod rwlocks;
+mod sizes;
 mod spins;
 mod structures;
 mod support;
