@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Basis, Explored, Failure, Image, RunOptions, Stop, ThreadId, Tracked, Translated, run_image,
+    Action, Answer, Atomics, Basis, Explored, Failure, Host, Image, RunOptions, Stop, ThreadId, Tracked, Translated,
+    run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -58,12 +59,30 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
     Explored::new(&basis).unwrap()
 }
 
+/// Takes actions as they are.
+struct Anything;
+
+impl Atomics for Anything {
+    fn value(&mut self, _: u64, _: u32, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn is_mixed(&mut self, _: u64, _: u32) -> bool {
+        false
+    }
+}
+
+impl Host<Action> for Anything {
+    fn translate(&mut self, stop: Stop, _: u32) -> Result<Translated<Action>, String> {
+        match stop {
+            Stop::Action(action) => Ok(Translated::Action(action)),
+            Stop::Exit(_) => Err("the end".to_owned()),
+        }
+    }
+}
+
 fn step(state: &mut Explored<Action>, answer: Option<Answer>) -> Result<Action, Box<Failure>> {
-    let stepped = state.step(ThreadId::MAIN, answer, &[0], 0, |stop| match stop {
-        Stop::Action(action) => Ok(Translated::Action(action)),
-        Stop::Exit(_) => Err("the end".to_owned()),
-    });
-    stepped.map(|stepped| stepped.action)
+    state.step(ThreadId::MAIN, answer, &[0], 0, &mut Anything).map(|stepped| stepped.action)
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.
