@@ -1,13 +1,14 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dpor_engine::explore::AwaitLevel;
 use dpor_engine::model::MemoryModel;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,18 @@ pub struct ExploreArgs {
     /// How many delayed stores a buffer holds at most under tso and pso [default: any number]
     #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Exploration")]
     pub buffer_bound: Option<u32>,
+    /// What is done about threads that wait in loops: full, in-place, stale, off
+    #[arg(long, value_name = "LEVEL", default_value = "full", help_heading = "Exploration")]
+    pub r#await: AwaitLevel,
+    /// Let a loop that does not end by itself iterate at most so often: the test is incomplete then
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU32>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub unroll: Option<NonZeroU32>,
     /// Let `compare_exchange_weak` fail spuriously
     #[arg(long, help_heading = "Exploration")]
     pub spurious: bool,

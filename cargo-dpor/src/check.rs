@@ -68,8 +68,8 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
-    let Settings { max_steps, spurious, .. } = *settings;
-    RunOptions { max_steps, spurious, env: environment(binary), ..RunOptions::default() }
+    let Settings { max_steps, spurious, unroll, .. } = *settings;
+    RunOptions { max_steps, spurious, unroll, env: environment(binary), ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.

@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dpor_engine::explore::Config;
+use dpor_engine::explore::{AwaitLevel, Config};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct Settings {
     /// None without a bound, and under a model without buffers.
     pub buffer_bound: Option<u32>,
     pub equivalence: String,
+    #[serde(rename = "await")]
+    pub awaiting: AwaitLevel,
     pub spurious: bool,
     pub unroll: Option<u32>,
     pub max_steps: u64,
@@ -47,8 +49,9 @@ impl Settings {
             model,
             buffer_bound: config.buffer_bound.or(args.buffer_bound).filter(|_| model.has_buffers()),
             equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
+            awaiting: args.r#await,
             spurious: config.spurious.unwrap_or(args.spurious),
-            unroll: config.unroll,
+            unroll: config.unroll.or(args.unroll.map(NonZero::get)),
             max_executions: config.max_executions.or(args.max_executions.map(NonZero::get)),
             max_steps: args.max_steps.get(),
             timeout: args.timeout,
@@ -65,6 +68,7 @@ impl Settings {
             timeout: self.timeout,
             keep_going: self.keep_going,
             workers: self.workers,
+            awaiting: self.awaiting,
             ..Config::new(self.model)
         }
     }
@@ -76,7 +80,6 @@ impl Settings {
             () if equivalence != TRACE => {
                 Some(format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
             }
-            () if self.unroll.is_some() => Some("the option `unroll` is not supported".to_owned()),
             () => None,
         }
     }
@@ -144,6 +147,5 @@ mod tests {
     fn what_there_is_not_is_not_passed_over() {
         assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
         assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
-        assert!(resolve("cargo-dpor test", "unroll=3")[0].unsupported().is_some());
     }
 }

@@ -265,7 +265,6 @@ fn builtin(name: &str) -> Option<Builtin> {
         "dpor_spurious" => Builtin::Spurious,
         "dpor_polled" => Builtin::Polled,
         "dpor_poll" => Builtin::Poll,
-        "dpor_until" => Builtin::Until,
         "dpor_elapse" => Builtin::Elapse,
         "dpor_finish" => Builtin::Finish,
         "dpor_finished" => Builtin::Finished,

@@ -10,7 +10,8 @@ use dpor_engine::program::{
     Program, Reg, RmwOp, Slot, Unwind, Width,
 };
 use dpor_engine::vm::{
-    Action, Answer, Basis, Explored, Image, RunOptions, Stop, ThreadId, Tracked, Translated, run_image,
+    Action, Answer, Basis, Cue, Explored, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked, Translated,
+    run_image,
 };
 
 const U64: IntTy = IntTy::U64;
@@ -179,14 +180,14 @@ fn snapshots() {
     }));
     let basis = Basis::new(&image, FuncId(2), &RunOptions::default(), Tracked::default());
     let mut state = Explored::new(&basis).expect("a state");
-    step(&mut state, None);
+    step(&mut state, Cue::Start);
     let start = state.clone();
     let mut kept = state.clone();
     for name in ["action, writes, copy", "the same again"] {
         state.clone_from(&start);
         let begin = Instant::now();
         for _ in 0..ROUNDS {
-            step(&mut state, Some(Answer::Value(0)));
+            step(&mut state, Cue::Value { value: 0, wrote: true });
             kept.clone_from(&state);
         }
         let time = begin.elapsed().as_secs_f64() * 1e9 / ROUNDS as f64;
@@ -194,10 +195,22 @@ fn snapshots() {
     }
 }
 
-fn step(state: &mut Explored<Action>, answer: Option<Answer>) {
-    let translate = |stop| match stop {
-        Stop::Action(action) => Ok(Translated::Action(action)),
-        Stop::Exit(_) => Err("the end".to_owned()),
-    };
-    state.step(ThreadId::MAIN, answer, &[0], 0, translate).expect("an action");
+/// Takes actions as they are.
+struct Plain;
+
+impl Interpreter<Action> for Plain {
+    fn translate(&self, stop: Stop) -> Result<Translated<Action>, String> {
+        match stop {
+            Stop::Action(action) => Ok(Translated::Action(action)),
+            Stop::Exit(_) => Err("the end".to_owned()),
+        }
+    }
+
+    fn answer(&self, _: Action, value: u64, _: bool) -> Reply<Action> {
+        Reply::Answer(Answer::Value(u128::from(value)))
+    }
+}
+
+fn step(state: &mut Explored<Action>, cue: Cue) {
+    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain).expect("an action");
 }

@@ -9,7 +9,7 @@ use dpor_engine::litmus::{Litmus, LitmusState};
 use dpor_engine::model::MemoryModel;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use reference::generate::{Shape, program};
+use reference::generate::{Loops, Shape, program};
 
 /// Writes down all full executions.
 #[derive(Default)]
@@ -55,6 +55,15 @@ proptest! {
     #[test]
     fn locks_choices_and_spawned_threads(
         prog in program(Shape { threads: 3, events: 8, spawned: true, waiting: true, ..Shape::plain_atomics() })
+    ) {
+        replays(&prog.litmus())?;
+    }
+
+    #[test]
+    fn primitives_and_loops(
+        prog in program(Shape {
+            threads: 3, locations: 2, events: 8, primitives: true, loops: Loops::All, ..Shape::plain_atomics()
+        })
     ) {
         replays(&prog.litmus())?;
     }

@@ -7,6 +7,7 @@
 //! - `// OUTCOME: name`: another outcome.
 //! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
 //! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked.
+//! - `// LEVELS: level n …`: the same under RC11 at a level of `--await`, an error counting as an execution.
 //!
 //! A test without any of the first two passes.
 
@@ -27,10 +28,10 @@ pub enum Expected {
     Outcome(String),
 }
 
-/// How many executions a test has under a model.
+/// How many executions a test has under a model, or at a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    pub model: String,
+    pub of: String,
     pub executions: u64,
     pub blocked: u64,
 }
@@ -44,6 +45,7 @@ pub struct Annotation {
     /// The models under which that is expected, where they are not all.
     pub models: Option<Vec<String>>,
     pub counts: Vec<Count>,
+    pub levels: Vec<Count>,
 }
 
 impl Annotation {
@@ -57,7 +59,12 @@ impl Annotation {
 
     /// How many executions it must have under a model, where that is said.
     pub fn count(&self, model: &str) -> Option<&Count> {
-        self.counts.iter().find(|count| count.model == model)
+        self.counts.iter().find(|count| count.of == model)
+    }
+
+    /// How many executions it must have at a level, where that is said.
+    pub fn level(&self, level: &str) -> Option<&Count> {
+        self.levels.iter().find(|count| count.of == level)
     }
 }
 
@@ -80,8 +87,9 @@ fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
     let mut named = true;
     for (line, number) in source.lines().zip(1..) {
         if line.starts_with("#[dpor::test") {
-            let expected = Expected::Passed;
-            tests.push((String::new(), Annotation { file: file.to_owned(), expected, models: None, counts: vec![] }));
+            let (file, expected) = (file.to_owned(), Expected::Passed);
+            let annotation = Annotation { file, expected, models: None, counts: vec![], levels: vec![] };
+            tests.push((String::new(), annotation));
             named = false;
             continue;
         }
@@ -113,15 +121,21 @@ fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
     } else if let Some((_, models)) = line.split_once("// MODELS: ") {
         annotation.models = Some(models.split_whitespace().map(str::to_owned).collect());
     } else if let Some((_, text)) = line.split_once("// COUNT: ") {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        annotation.counts = words.chunks(2).map(|pair| count(pair[0], pair[1])).collect();
+        annotation.counts = counts(text);
+    } else if let Some((_, text)) = line.split_once("// LEVELS: ") {
+        annotation.levels = counts(text);
     }
 }
 
-fn count(model: &str, numbers: &str) -> Count {
+fn counts(text: &str) -> Vec<Count> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.chunks(2).map(|pair| count(pair[0], pair[1])).collect()
+}
+
+fn count(of: &str, numbers: &str) -> Count {
     let number = |text: &str| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     let (executions, blocked) = numbers.split_once('+').unwrap_or((numbers, "0"));
-    Count { model: model.to_owned(), executions: number(executions), blocked: number(blocked) }
+    Count { of: of.to_owned(), executions: number(executions), blocked: number(blocked) }
 }
 
 #[cfg(test)]
@@ -145,13 +159,15 @@ mod tests {
 
     #[test]
     fn errors_are_under_some_models_and_counts_differ() {
-        let source =
-            "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n}\n";
+        let source = "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n\
+             // LEVELS: off 1+2 stale 1\n}\n";
         let (_, test) = parse(source, "src/a.rs").pop().unwrap();
         assert_eq!(*test.under("tso"), Expected::Outcome("x".into()));
         assert_eq!(*test.under("sc"), Expected::Passed);
         assert_eq!(test.count("rc11"), None);
-        assert_eq!(test.count("pso"), Some(&Count { model: "pso".into(), executions: 4, blocked: 12 }));
+        assert_eq!(test.count("pso"), Some(&Count { of: "pso".into(), executions: 4, blocked: 12 }));
         assert_eq!(test.count("sc").map(|count| count.blocked), Some(0));
+        assert_eq!(test.level("off"), Some(&Count { of: "off".into(), executions: 1, blocked: 2 }));
+        assert_eq!(test.level("full"), None);
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use dpor_engine::check::{Checked, check};
-use dpor_engine::explore::Config;
+use dpor_engine::explore::{AwaitLevel, Config, Stats};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::{Program, Test};
 use dpor_engine::verdict::{Location, Outcome};
@@ -44,10 +44,15 @@ impl Explored {
 
     /// Explores a test under a model.
     pub fn check(&self, test: &Test, model: MemoryModel, workers: usize) -> Checked {
+        self.check_with(test, Config { workers, ..Config::new(model) })
+    }
+
+    /// Explores a test as this says, and as its attribute does.
+    fn check_with(&self, test: &Test, config: Config) -> Checked {
         let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
-        let config = Config { workers, buffer_bound, timeout: Some(LIMIT), ..Config::new(model) };
-        let spurious = test.config.spurious.unwrap_or(false);
-        check(&self.image, test.entry, &RunOptions { spurious, ..RunOptions::default() }, &config)
+        let config = Config { buffer_bound, timeout: Some(LIMIT), ..config };
+        let (spurious, unroll) = (test.config.spurious.unwrap_or(false), test.config.unroll);
+        check(&self.image, test.entry, &RunOptions { spurious, unroll, ..RunOptions::default() }, &config)
     }
 
     /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.
@@ -91,6 +96,56 @@ pub fn assert_as_annotated(package: &Package, except: &[&str]) {
     assert_eq!(explored.tests().len(), annotations.len(), "tests that are in no module");
 }
 
+/// Explores the tests of a package under RC11 with each value of `--await`: what they come to is the same, and so is the
+/// number of complete executions, unless the comments say otherwise. Panics with all that differs.
+pub fn assert_levels_agree(package: &Package) {
+    let explored = Explored::of(package);
+    let annotations = annotations::read(package.directory());
+    let wrong = explored.problems(|test| {
+        let full = explored.check(test, MemoryModel::Rc11, 1).stats.executions;
+        let annotation = &annotations[&test.name];
+        AwaitLevel::ALL.iter().flat_map(|level| problems_at(&explored, test, annotation, *level, full)).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with a test at a level, given the number of its executions at the full one.
+fn problems_at(
+    explored: &Explored,
+    test: &Test,
+    annotation: &Annotation,
+    awaiting: AwaitLevel,
+    full: u64,
+) -> Vec<String> {
+    let (name, model) = (awaiting.name(), MemoryModel::Rc11);
+    let count = annotation.level(name);
+    let config = Config { awaiting, keep_going: count.is_some(), ..Config::new(model) };
+    let checked = explored.check_with(test, config);
+    let expected = expected(test, annotation, model.name());
+    let mut wrong = Vec::new();
+    if !is_expected(&checked, &expected, &annotation.file) {
+        wrong.push(format!("{} at {name}: {} instead of {expected:?}", test.name, found(&checked)));
+    }
+    let Stats { executions, blocked, .. } = checked.stats;
+    let (found, wanted) = match count {
+        Some(count) => ((executions, blocked), (count.executions, count.blocked)),
+        None => ((executions, 0), (full, 0)),
+    };
+    let counts = count.is_some() || checked.outcome == Outcome::Passed;
+    if counts && found != wanted {
+        wrong.push(format!("{} at {name}: {found:?} executions instead of {wanted:?}", test.name));
+    }
+    wrong
+}
+
+/// What a test must come to under a model: what its attribute says, or else its comments.
+fn expected(test: &Test, annotation: &Annotation, model: &str) -> Expected {
+    match test.config.expect {
+        Some(kind) => Expected::Error { kind: kind.name().to_owned(), lines: Vec::new() },
+        None => annotation.under(model).clone(),
+    }
+}
+
 /// What is wrong with a test under a model.
 fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: MemoryModel) -> Vec<String> {
     let name = model.name();
@@ -99,11 +154,8 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
     }
     let mut wrong = Vec::new();
     let checked = explored.check(test, model, 1);
-    let expected = match test.config.expect {
-        Some(kind) => &Expected::Error { kind: kind.name().to_owned(), lines: Vec::new() },
-        None => annotation.under(name),
-    };
-    if !is_expected(&checked, expected, &annotation.file) {
+    let expected = expected(test, annotation, name);
+    if !is_expected(&checked, &expected, &annotation.file) {
         wrong.push(format!("{} under {name}: {} instead of {expected:?}", test.name, found(&checked)));
     }
     if let Some(count) = annotation.count(name) {

@@ -63,7 +63,7 @@ fn programs_have_the_same_executions_as_rust_and_as_data() {
 
 fn explore_rust(explored: &Explored, test: &Test, model: MemoryModel) -> Found {
     let checked = explored.check(test, model, 1);
-    match (checked.outcome, checked.failure.map(|failure| failure.kind)) {
+    match (checked.outcome, checked.failure().map(|failure| failure.kind)) {
         (Outcome::Passed, _) => {
             Found::Executions { complete: checked.stats.executions, blocked: checked.stats.blocked }
         }

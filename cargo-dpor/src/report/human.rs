@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dpor_engine::explore::Stats;
+use dpor_engine::explore::{AwaitLevel, Stats};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::Origin;
 use dpor_engine::verdict::Outcome;
@@ -211,7 +211,10 @@ fn under(result: &TestResult) -> Vec<String> {
     let model = names_model.then(|| settings.model.to_string());
     let bound = settings.buffer_bound.map(|bound| format!("buffer bound {bound}"));
     let spurious = settings.spurious.then(|| "spurious failures".to_owned());
-    [model, bound, spurious].into_iter().flatten().collect()
+    let level = settings.awaiting.name();
+    let awaiting = (settings.awaiting != AwaitLevel::Full).then(|| format!("await {level}"));
+    let unroll = settings.unroll.map(|bound| format!("unroll {bound}"));
+    [model, bound, awaiting, unroll, spurious].into_iter().flatten().collect()
 }
 
 fn in_parentheses(parts: &[String]) -> String {

@@ -168,7 +168,7 @@ impl<'a> TestEvent<'a> {
             model: settings.model.name(),
             buffer_bound: settings.buffer_bound,
             equivalence: &settings.equivalence,
-            awaiting: "full",
+            awaiting: settings.awaiting.name(),
             outcome: result.verdict.outcome.name(),
             executions: result.stats.executions,
             blocked: result.stats.blocked,

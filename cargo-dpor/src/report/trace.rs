@@ -99,8 +99,9 @@ fn ending(thread: &Thread) -> Option<String> {
         End::Waits(Waits::InLoop) => "waits in a loop".to_owned(),
         End::Waits(Waits::For { wait, holders }) => {
             let got = |holder: &Holder| {
-                let since = holder.since.map(|step| format!(" got in #{step}")).unwrap_or(" has".to_owned());
-                format!("{}{since}", holder.thread.phrase())
+                let who = if holder.thread == thread.number { "it".to_owned() } else { holder.thread.phrase() };
+                let since = holder.since.map_or_else(|| " has".to_owned(), |step| format!(" got in #{step}"));
+                format!("{who}{since}")
             };
             let which = if holders.is_empty() { "" } else { ", which " };
             format!("waits {wait}{which}{}", holders.iter().map(got).collect::<Vec<_>>().join(" and "))

@@ -94,7 +94,11 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
             None => {
                 let limit = (!report.complete).then(|| reached(config, &report.stats));
                 let again = |recording: &Recording| replay(image, entry, options, recording);
-                let found = Findings::new(report.errors, limit, &tracked, again);
+                let mut found = Findings::new(report.errors, limit, &tracked, again);
+                if let Some(failure) = subject.given_up() {
+                    let (output, recording) = (Output::default(), Recording::default());
+                    found.add(Counterexample::without_trace(failure, output, recording));
+                }
                 return found.conclude(output::first(outputs), report.stats, start.elapsed());
             }
         }

@@ -1,15 +1,15 @@
 //! A lowered test as a program to explore.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{self, AtomicBool};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Atomics, Basis, Explored, Failure, FailureKind, Host, Image, Late, Output, Peeked, RunOptions, Site,
-    Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Atomics, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output,
+    Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -28,6 +28,10 @@ pub struct Subject {
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
+    /// How often a thread may come back to the same place.
+    unroll: Option<u32>,
+    /// The loop that was given up because of that: the first in the source.
+    given_up: Mutex<Option<Box<Failure>>>,
     /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
     uninitialized: AtomicBool,
 }
@@ -133,18 +137,12 @@ struct Explorer<'a> {
 }
 
 impl Atomics for Explorer<'_> {
-    fn value(&mut self, address: u64, len: u32, life: u32) -> Option<u64> {
+    fn value(&self, address: u64, len: u32, life: u32) -> Option<u64> {
         self.subject.value(self.graph, address, len, life)
     }
 
-    fn is_mixed(&mut self, address: u64, len: u32) -> bool {
+    fn is_mixed(&self, address: u64, len: u32) -> bool {
         self.subject.locations.is_mixed(address, len)
-    }
-}
-
-impl Host<graph::Action> for Explorer<'_> {
-    fn translate(&mut self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
-        self.subject.translate(stop, life)
     }
 }
 
@@ -156,45 +154,58 @@ impl Subject {
             locations: Locations::default(),
             check_leaks: options.check_leaks,
             spurious: options.spurious,
+            unroll: options.unroll,
+            given_up: Mutex::new(None),
             uninitialized: AtomicBool::new(false),
         }
     }
 
-    /// Answers a thread and runs it to its next visible action; `effect` says whether what is answered has changed
-    /// anything.
-    fn run(
-        &self,
-        state: &mut State,
-        id: vm::ThreadId,
-        answer: Option<vm::Answer>,
-        moment: Moment<'_>,
-        effect: bool,
-    ) -> graph::Action {
+    /// Runs a thread to its next visible action.
+    #[inline]
+    fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
         let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
             let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
             return state.fail(failure);
         }
-        match state.vm.step(id, answer, clock, events, &mut Explorer { subject: self, graph }) {
-            Ok(stepped) => self.follow(state, id, stepped, effect),
+        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
+            Ok(stepped) if stepped.went_on => self.follow(state, id, cue, stepped),
+            Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
         }
     }
 
+    /// An execution is given up: remembers the first place in the source where that happened.
+    fn give_up(&self, failure: Box<Failure>) {
+        let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if given_up.as_ref().is_none_or(|known| failure.location < known.location) {
+            *given_up = Some(failure);
+        }
+    }
+
+    /// Why executions were given up, if some were.
+    pub fn given_up(&self) -> Option<Box<Failure>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notices where a thread waits in a loop.
-    fn follow(
-        &self,
-        state: &mut State,
-        id: vm::ThreadId,
-        stepped: Stepped<graph::Action>,
-        effect: bool,
-    ) -> graph::Action {
-        let Stepped { action, mark, changed } = stepped;
+    fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
+        let Stepped { from, action, mark, changed, .. } = stepped;
+        let effect = match (from, cue) {
+            (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
+            _ => true,
+        };
+        if let Some(bound) = self.unroll
+            && state.trail(id).come_back(mark.site) > bound
+        {
+            self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
+            return graph::Action::Block;
+        }
         let trail = state.trail(id);
-        if effect || changed {
+        if effect || changed == Changes::Others {
             trail.clear();
         } else {
-            trail.go_on();
+            trail.go_on(changed == Changes::OwnBlocks);
         }
         if !may_wait(&action) {
             return action;
@@ -204,7 +215,7 @@ impl Subject {
         let of_interest = match visited {
             Visited::New => false,
             Visited::Differently => may_retry,
-            Visited::Alike { .. } => true,
+            Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
             state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
@@ -214,94 +225,6 @@ impl Subject {
             Visited::Alike { events } => graph::Action::Spin { events },
             _ => action,
         }
-    }
-
-    /// The action as the explorer knows it; an atomic that it is to is in this life.
-    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
-        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
-        Ok(Translated::Action(match action {
-            // Time passes, or it does not: the order of events shows which.
-            Action::Yield
-            | Action::Until { .. }
-            | Action::QueueWait { timeout: Some(_), .. }
-            | Action::Assume { holds: true } => {
-                return Ok(Translated::Answer(vm::Answer::Done));
-            }
-            Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(address, width, life)?, order: order(ordering) }
-            }
-            Action::Store { address, width, ordering, value } => graph::Action::Store {
-                loc: self.loc(address, width, life)?,
-                order: order(ordering),
-                value: value as Value,
-            },
-            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(address, width, life)?,
-                order: order(ordering),
-                op,
-                width: graph_width(width),
-                operand: operand as Value,
-            },
-            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(address, width, life)?,
-                order: order(success),
-                failure: order(failure),
-                expected: expected as Value,
-                new: new as Value,
-                spurious: weak && self.spurious,
-            },
-            Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(address, life)?, order: MemOrder::Acquire, test, then }
-            }
-            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(address, life)?,
-                order: order(ordering),
-                failure: order(failure),
-                test,
-                then,
-            },
-            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(address, life)?,
-                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
-                test,
-                keepers: if keepers == 0 { None } else { Some(self.word(keepers, 0)?) },
-            },
-            Action::Pick { address } => {
-                graph::Action::Pick { loc: self.word(address, life)?, order: MemOrder::Relaxed }
-            }
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers, 0)? },
-            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
-            Action::Spawn => graph::Action::Spawn,
-            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
-            Action::Choose { n } => match u32::try_from(n) {
-                Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
-            },
-            Action::Assume { holds: false } => graph::Action::Block,
-            Action::Spin => graph::Action::Spin { events: 0 },
-            Action::End => graph::Action::End,
-            Action::QueueEnter { word } => graph::Action::Await {
-                loc: self.queue(word)?,
-                order: MemOrder::Acquire,
-                test: Test::Clear(ENTERED),
-                then: Then::Add(ENTERED),
-            },
-            Action::QueueLeave { word, waiting } => {
-                graph::Action::Store { loc: self.queue(word)?, order: MemOrder::Release, value: waiting.into() }
-            }
-            Action::QueueWait { word, bit, .. } => graph::Action::Reach {
-                loc: self.queue(word)?,
-                order: MemOrder::Acquire,
-                test: Test::Clear(bit.into()),
-                keepers: None,
-            },
-            Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(address, len, life)?, order: MemOrder::NotAtomic }
-            }
-            Action::PlainStore { address, len, value, .. } => {
-                graph::Action::Store { loc: self.plain_loc(address, len, life)?, order: MemOrder::NotAtomic, value }
-            }
-        }))
     }
 
     /// The location of a 32-bit word.
@@ -378,11 +301,8 @@ impl Subject {
 
     /// Who has what a thread waits for.
     fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
-        let (Some(Action::Await { wait, .. }), Some(graph::Action::Await { loc, .. })) =
-            vm.pending_and_translated(vm_thread(id))
-        else {
-            return Vec::new();
-        };
+        let Some(Action::Await { wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let Some(graph::Action::Await { loc, .. }) = vm.translated(vm_thread(id)) else { return Vec::new() };
         let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
@@ -430,6 +350,102 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
+impl Interpreter<graph::Action> for Explorer<'_> {
+    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
+        let Explorer { subject, .. } = self;
+        let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
+        Ok(Translated::Action(match action {
+            // Time passes, or it does not: the order of events shows which.
+            Action::Yield | Action::QueueWait { timeout: Some(_), .. } | Action::Assume { holds: true } => {
+                return Ok(Translated::Answer(vm::Answer::Done));
+            }
+            Action::Load { address, width, ordering } => {
+                graph::Action::Load { loc: subject.loc(address, width, life)?, order: order(ordering) }
+            }
+            Action::Store { address, width, ordering, value } => graph::Action::Store {
+                loc: subject.loc(address, width, life)?,
+                order: order(ordering),
+                value: value as Value,
+            },
+            Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
+                loc: subject.loc(address, width, life)?,
+                order: order(ordering),
+                op,
+                width: graph_width(width),
+                operand: operand as Value,
+            },
+            Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
+                loc: subject.loc(address, width, life)?,
+                order: order(success),
+                failure: order(failure),
+                expected: expected as Value,
+                new: new as Value,
+                spurious: weak && subject.spurious,
+            },
+            Action::Await { address, test, then, .. } => {
+                graph::Action::Await { loc: subject.word(address, life)?, order: MemOrder::Acquire, test, then }
+            }
+            Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
+                loc: subject.word(address, life)?,
+                order: order(ordering),
+                failure: order(failure),
+                test,
+                then,
+            },
+            Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
+                loc: subject.word(address, life)?,
+                order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
+                test,
+                keepers: if keepers == 0 { None } else { Some(subject.word(keepers, 0)?) },
+            },
+            Action::Pick { address } => {
+                graph::Action::Pick { loc: subject.word(address, life)?, order: MemOrder::Relaxed }
+            }
+            Action::Leave { keepers } => graph::Action::Leave { keepers: subject.word(keepers, 0)? },
+            Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
+            Action::Spawn => graph::Action::Spawn,
+            Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
+            Action::Choose { n } => match u32::try_from(n) {
+                Ok(n) if n > 0 => graph::Action::Choose(n),
+                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
+            },
+            Action::Assume { holds: false } => graph::Action::Block,
+            Action::Spin => graph::Action::Spin { events: 0 },
+            Action::End => graph::Action::End,
+            Action::QueueEnter { word } => graph::Action::Await {
+                loc: subject.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(ENTERED),
+                then: Then::Add(ENTERED),
+            },
+            Action::QueueLeave { word, waiting } => {
+                graph::Action::Store { loc: subject.queue(word)?, order: MemOrder::Release, value: waiting.into() }
+            }
+            Action::QueueWait { word, bit, .. } => graph::Action::Reach {
+                loc: subject.queue(word)?,
+                order: MemOrder::Acquire,
+                test: Test::Clear(bit.into()),
+                keepers: None,
+            },
+            Action::PlainLoad { address, len } => {
+                graph::Action::Load { loc: subject.plain_loc(address, len, life)?, order: MemOrder::NotAtomic }
+            }
+            Action::PlainStore { address, len, value, .. } => {
+                graph::Action::Store { loc: subject.plain_loc(address, len, life)?, order: MemOrder::NotAtomic, value }
+            }
+        }))
+    }
+
+    fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<graph::Action> {
+        let wide = u128::from(value);
+        Reply::Answer(match action {
+            Action::Cas { .. } => vm::Answer::Cas { old: wide, success: wrote },
+            Action::Await { test, .. } if !test.passes(value) => return Reply::Wait(graph::Action::Block),
+            _ => vm::Answer::Value(wide),
+        })
+    }
+}
+
 impl Program for Subject {
     type State = State;
     type Error = Issue;
@@ -453,30 +469,19 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        let moment = Moment { clock, events: 0, graph };
-        self.run(state, vm_thread(thread), None, moment, true)
+        self.run(state, vm_thread(thread), Cue::Start, Moment { clock, events: 0, graph })
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
-        let id = vm_thread(thread);
         if answer.initial
             && self.uninitialized.load(atomic::Ordering::Relaxed)
-            && let Err(failure) = state.vm.check_initialized(id)
+            && let Err(failure) = state.vm.check_initialized(vm_thread(thread))
         {
             return state.fail(failure);
         }
-        let value = u128::from(answer.value);
-        let (pending, translated) = state.vm.pending_and_translated(id);
-        let answered = match pending {
-            Some(Action::Cas { .. }) => vm::Answer::Cas { old: value, success: answer.wrote },
-            Some(Action::Await { test, .. }) if !test.passes(answer.value) => return graph::Action::Block,
-            Some(_) => vm::Answer::Value(value),
-            None => vm::Answer::Done,
-        };
+        let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        let effect = translated.is_none_or(|action| has_effect(&action, answer.value, answer.wrote));
-        let moment = Moment { clock: answer.clock, events, graph: answer.graph };
-        self.run(state, id, Some(answered), moment, effect)
+        self.run(state, vm_thread(thread), cue, Moment { clock: answer.clock, events, graph: answer.graph })
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
@@ -485,7 +490,7 @@ impl Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.vm.mark(vm_thread(thread)).state == b.vm.mark(vm_thread(thread)).state
+        a.vm.is_alike(&b.vm, vm_thread(thread))
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {

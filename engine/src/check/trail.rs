@@ -13,6 +13,8 @@ const LEN: usize = 64;
 #[derive(Debug, Default)]
 pub struct Trail {
     visits: Vec<Visit>,
+    /// How often it has come back to places, whatever it did in between: only where that is limited.
+    rounds: Vec<(u64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -20,26 +22,31 @@ struct Visit {
     mark: Mark,
     /// How many events the thread has had since.
     events: u32,
+    /// Whether it has changed blocks of its own since.
+    changed: bool,
 }
 
 /// What the trail says of a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Visited {
     /// The thread was not there before.
     New,
     /// It was, in another state.
     Differently,
+    /// It was, in the same state, but blocks of its own have changed since.
+    AlikeButForBlocks,
     /// It was, in the same state, and has had so many events since.
     Alike { events: u32 },
 }
 
 impl Clone for Trail {
     fn clone(&self) -> Trail {
-        Trail { visits: self.visits.clone() }
+        Trail { visits: self.visits.clone(), rounds: self.rounds.clone() }
     }
 
     fn clone_from(&mut self, source: &Trail) {
         self.visits.clone_from(&source.visits);
+        self.rounds.clone_from(&source.rounds);
     }
 }
 
@@ -50,25 +57,43 @@ impl Trail {
         self.visits.clear();
     }
 
-    /// The thread had an event.
+    /// The thread is at a place: says how often it has come back there.
+    pub fn come_back(&mut self, site: u64) -> u32 {
+        match self.rounds.iter_mut().find(|(at, _)| *at == site) {
+            Some((_, rounds)) => {
+                *rounds += 1;
+                *rounds
+            }
+            None => {
+                self.rounds.push((site, 0));
+                0
+            }
+        }
+    }
+
+    /// The thread had an event; it may have changed blocks of its own.
     #[inline]
-    pub fn go_on(&mut self) {
-        self.visits.iter_mut().for_each(|visit| visit.events += 1);
+    pub fn go_on(&mut self, changed: bool) {
+        for visit in &mut self.visits {
+            visit.events += 1;
+            visit.changed |= changed;
+        }
     }
 
     /// The thread is about to act.
     pub fn visit(&mut self, mark: Mark) -> Visited {
         let mut visited = Visited::New;
         for visit in self.visits.iter().filter(|visit| visit.mark.site == mark.site) {
-            if visit.mark == mark {
-                return Visited::Alike { events: visit.events };
-            }
-            visited = Visited::Differently;
+            visited = match visit.mark == mark {
+                true if !visit.changed => return Visited::Alike { events: visit.events },
+                true => Visited::AlikeButForBlocks,
+                false => visited.max(Visited::Differently),
+            };
         }
         if self.visits.len() == LEN {
             self.visits.remove(0);
         }
-        self.visits.push(Visit { mark, events: 0 });
+        self.visits.push(Visit { mark, events: 0, changed: false });
         visited
     }
 

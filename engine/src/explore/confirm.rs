@@ -10,7 +10,8 @@
 //! what the thread goes on with, and for `fetch_update`.
 //!
 //! That a confirmation fails is tried each time, on a copy of the program's state, and whether that takes the thread back
-//! to before the load, or to where it would be had it loaded something else. The confirmation might succeed later though it fails now, if the value comes back: where a location
+//! to before the load, or to where it would be had it loaded something else, with the same in the memory that
+//! it has allocated. The confirmation might succeed later though it fails now, if the value comes back: where a location
 //! that is confirmed has the same value twice, the exploration begins again, and its failures are not left out.
 
 use super::AwaitLevel;
@@ -41,7 +42,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let load = nth_back(graph, thread, distance);
         graph.written(source, loc) != expected
             && (self.try_out(thread, action, Some(source)).is_some_and(|events| events > distance)
-                || self.goes_on_with(thread, load, source))
+                || self.goes_on_with(thread, load, source)
+                || self.loads_again(thread, load, source))
     }
 
     /// Whether a failed confirmation takes the thread to where it would be had it loaded what the confirmation has read:
@@ -63,6 +65,33 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             && self.program.is_alike(&self.trial, &self.other_trial, thread)
     }
 
+    /// Whether a failed confirmation takes the thread to where it loads again, and whatever it then loads, it is where it
+    /// would be had it loaded that in the first place: also if it has prepared something in between, such as a node.
+    fn loads_again(&mut self, thread: ThreadId, load: EventId, source: EventId) -> bool {
+        let graph = self.graph();
+        let event = graph.event(load);
+        let (first, snapshot, loc) = (event.action, event.snapshot, event.loc);
+        if event.is_write || !snapshot.is_some() {
+            return false;
+        }
+        let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
+        let failed = graph.written(source, loc);
+        if self.resume_on_trial(thread, None, failed) != first {
+            return false;
+        }
+        (position..self.graph().location(loc).co.len()).all(|position| {
+            let graph = self.graph();
+            let value = graph.written(graph.location(loc).co[position], loc);
+            self.resume_on_trial(thread, None, failed);
+            let again = self.resume_trial(thread, value);
+            std::mem::swap(&mut self.trial, &mut self.other_trial);
+            let at_once = self.resume_on_trial(thread, Some(snapshot.slot as usize), value);
+            again == at_once
+                && matches!(again, Action::Cas { loc: at, expected, .. } if at == loc && expected == value)
+                && self.program.is_alike(&self.trial, &self.other_trial, thread)
+        })
+    }
+
     /// What a thread does next on a copy of the state, the current or a saved one, if its action reads this and no more.
     fn resume_on_trial(&mut self, thread: ThreadId, saved: Option<usize>, value: Value) -> Action {
         match saved {
@@ -72,6 +101,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 self.trial.clone_from(&self.state);
             }
         }
+        self.resume_trial(thread, value)
+    }
+
+    /// What it does next on that copy, if its action reads this and no more.
+    fn resume_trial(&mut self, thread: ThreadId, value: Value) -> Action {
         let graph = &self.graphs[self.level];
         let clock = graph.hb(graph.thread(thread).tip());
         self.program.resume(&mut self.trial, thread, Answer { value, wrote: false, initial: false, clock, graph })

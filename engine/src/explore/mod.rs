@@ -34,6 +34,7 @@ pub use workers::Progress;
 
 use crate::graph::{Graph, Loc, ThreadId};
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use waiting::{Locs, Waiting};
 
@@ -60,7 +61,8 @@ pub struct Config {
 
 /// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
 /// Reduction, CAV 2023), from nothing to all that there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AwaitLevel {
     /// An iteration that waits blocks its execution.
     Off,
@@ -84,6 +86,20 @@ impl AwaitLevel {
             AwaitLevel::InPlace => "in-place",
             AwaitLevel::Full => "full",
         }
+    }
+}
+
+/// The text names no level of waiting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown level `{0}`: expected one of full, in-place, stale, off")]
+pub struct UnknownLevel(pub String);
+
+impl std::str::FromStr for AwaitLevel {
+    type Err = UnknownLevel;
+
+    fn from_str(text: &str) -> Result<AwaitLevel, UnknownLevel> {
+        let known = AwaitLevel::ALL.into_iter().find(|level| level.name() == text);
+        known.ok_or_else(|| UnknownLevel(text.to_owned()))
     }
 }
 

@@ -91,8 +91,6 @@ pub enum Builtin {
     Polled,
     /// `()`: a thread is about to ask that.
     Poll,
-    /// `(word, test, value, nanoseconds)`: lets time pass until the word passes the test or the time is over.
-    Until,
     /// `(nanoseconds)`: so much time has passed.
     Elapse,
     /// `(word)`: the thread that owns the word is about to end.

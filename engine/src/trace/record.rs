@@ -94,7 +94,7 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::PlainLoad { .. } => Deed::PlainRead,
         Action::PlainStore { .. } => Deed::PlainWrite,
         Action::Choose { n } => Deed::Choose { n, value: event.answer },
-        Action::Until { .. } | Action::Yield | Action::Spin | Action::Assume { .. } | Action::End => return None,
+        Action::Yield | Action::Spin | Action::Assume { .. } | Action::End => return None,
     })
 }
 

@@ -85,12 +85,6 @@ pub enum Action {
     Leave {
         keepers: u64,
     },
-    /// On a fixed schedule: waits until the 32-bit word passes the test, or so many nanoseconds are over.
-    Until {
-        address: u64,
-        test: Test,
-        nanoseconds: u64,
-    },
     Fence {
         ordering: Ordering,
     },

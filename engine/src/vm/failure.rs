@@ -71,7 +71,9 @@ impl Waiting {
     fn note(&self) -> Note {
         let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
         let mut message = format!("{} waits here {wait}", self.thread.phrase());
-        if let [first, others @ ..] = &self.holders[..] {
+        if self.holders == [self.thread] {
+            message += ", which it has itself";
+        } else if let [first, others @ ..] = &self.holders[..] {
             message += &format!(", which {}", first.phrase());
             others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
             message += if others.is_empty() { " has" } else { " have" };

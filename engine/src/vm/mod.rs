@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Explored, Host, Mark, Peeked, Stepped, Translated};
+pub use explored::{Basis, Changes, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Atomics, Site, Tracked};
@@ -61,7 +61,7 @@ use failure::Fault;
 use frame::FrameKind;
 use interp::Exit;
 use memory::{Heap, Space};
-use thread::{Reply, Thread};
+use thread::Thread;
 use watch::Watch;
 use world::World;
 
@@ -78,6 +78,8 @@ pub struct RunOptions {
     pub check_leaks: bool,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
+    /// How often a thread may come back to the same place, before the execution is given up.
+    pub unroll: Option<u32>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
 }
@@ -100,6 +102,7 @@ impl Default for RunOptions {
             processors: 4,
             check_leaks: true,
             spurious: false,
+            unroll: None,
             deadline: None,
         }
     }
@@ -157,7 +160,7 @@ impl Vm {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
-                    Exit::Circle => Ok(context.stop(Action::Spin, Reply::None)),
+                    Exit::Circle => Ok(context.stop(Action::Spin, thread::Reply::None)),
                     Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
                     Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
                 };

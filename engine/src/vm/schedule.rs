@@ -167,14 +167,6 @@ impl Schedule {
                 self.states[id.index()] = State::Word { address, deadline: None };
                 return Ok(None);
             }
-            Action::Until { address, test, nanoseconds } => {
-                if !self.vm.passes(id, address, test)? {
-                    let deadline = Some(self.vm.clock(id).saturating_add(nanoseconds));
-                    self.states[id.index()] = State::Word { address, deadline };
-                    return Ok(None);
-                }
-                Answer::Done
-            }
             Action::Load { .. } | Action::Reach { .. } => return self.vm.perform_and_answer(id).map(|()| None),
             Action::Store { address, .. }
             | Action::Rmw { address, .. }

@@ -110,6 +110,13 @@ impl World {
         &mut self.statuses[thread.index()]
     }
 
+    /// Makes sure that there is a cell for each of so many threads.
+    pub fn cover(&mut self, threads: usize) {
+        if let Some(last) = threads.checked_sub(1) {
+            self.status(ThreadId(last as u16));
+        }
+    }
+
     /// Calls `visit` for every cell, with what it is.
     pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
         visit(ObjectKey::Output, &mut self.output);

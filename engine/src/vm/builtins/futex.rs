@@ -153,7 +153,7 @@ fn own_bit(context: &Context) -> Checked<u32> {
 /// The bit that is the `n`-th of those that are set, from 0.
 fn nth_bit(bits: u32, n: u32) -> u32 {
     let rest = (0..n).fold(bits, |bits, _| bits & bits.wrapping_sub(1));
-    rest & rest.wrapping_neg()
+    if rest == 0 { 0 } else { 1 << rest.trailing_zeros() }
 }
 
 #[cfg(test)]

@@ -69,7 +69,6 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Spurious
         | Builtin::Polled
         | Builtin::Poll
-        | Builtin::Until
         | Builtin::Elapse
         | Builtin::Finish
         | Builtin::Finished

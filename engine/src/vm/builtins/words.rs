@@ -46,11 +46,6 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             let [keepers] = context.args(site);
             Ok(context.stop(Action::Leave { keepers }, Reply::None))
         }
-        Builtin::Until => {
-            let [address, test, value, nanoseconds] = context.args(site);
-            let test = test_of(test, value)?;
-            Ok(context.stop(Action::Until { address, test, nanoseconds }, Reply::None))
-        }
         Builtin::Finish | Builtin::Finished => finish(context, builtin, site),
         Builtin::Unsupported => {
             let [reason, len] = context.args(site);

@@ -36,35 +36,59 @@ use super::world::Output;
 pub use frozen::Frozen;
 pub use mark::Mark;
 use row::Moment;
+pub use steps::Cue;
 use universe::{RowId, Universe};
 pub(super) use view::View;
 pub use view::{Atom, Peeked};
 
-/// What an action of a thread is to whoever explores.
+/// What a stop of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
 pub enum Translated<A> {
-    /// This: the thread waits for its answer.
+    /// This action: the thread waits for its answer.
     Action(A),
     /// Nothing: it has this answer, and the thread goes on.
     Answer(Answer),
 }
 
-/// Whoever explores, from the side of the machine.
-pub trait Host<A>: Atomics {
-    /// What a stop is to it; an atomic that is accessed is in this life. A reason instead makes the program one that cannot
+/// What a value means to a thread that waits for one.
+#[derive(Clone, Copy, Debug)]
+pub enum Reply<A> {
+    Answer(Answer),
+    /// That it still waits: this is what its action is now.
+    Wait(A),
+}
+
+/// Translates between the machine and whoever explores. It must always say the same of the same.
+pub trait Interpreter<A>: Atomics {
+    /// What a stop is; an atomic that is accessed is in this life. A reason instead of it makes the program one that cannot
     /// be checked.
-    fn translate(&mut self, stop: Stop, life: u32) -> Result<Translated<A>, String>;
+    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<A>, String>;
+
+    /// What the pending action of a thread gives, if it has this value, and wrote something or not.
+    fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
+}
+
+/// What a thread has changed of what threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changes {
+    Nothing,
+    /// Blocks of memory that it has allocated itself.
+    OwnBlocks,
+    Others,
 }
 
 /// A thread has made a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<A> {
+    /// What it waited for before.
+    pub from: Option<A>,
     /// What it waits for now.
     pub action: A,
     /// By what a loop recognises where it is now.
     pub mark: Mark,
-    /// Whether it has changed what threads share.
-    pub changed: bool,
+    pub changed: Changes,
+    /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
+    pub went_on: bool,
 }
 
 /// A thread that explores, and its universe as long as that is in use.
@@ -141,12 +165,10 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).pending(self.row, id)
     }
 
-    /// What a thread waits for, and what that is to whoever explores.
-    #[inline]
-    pub fn pending_and_translated(&self, id: ThreadId) -> (Option<Action>, Option<A>) {
+    /// What that is to whoever explores.
+    pub fn translated(&self, id: ThreadId) -> Option<A> {
         let universe = lock(&self.universe);
-        let translated = universe.threads.action(universe.row(self.row).thread(id));
-        (universe.pending(self.row, id), translated)
+        universe.threads.action(universe.row(self.row).thread(id))
     }
 
     /// The failure of a thread that has reached a limit.
@@ -154,21 +176,18 @@ impl<A: Copy> Explored<A> {
         Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next one that is not answered at
-    /// once. `clock` says what happens before, by thread, and `events` how many events the thread has.
+    /// Lets a thread run from its pending action, if there is one, to the next. `clock` says what happens before, by
+    /// thread, and `events` how many events the thread has.
     #[inline]
     pub fn step(
         &mut self,
         id: ThreadId,
-        answer: Option<Answer>,
+        cue: Cue,
         clock: &[u32],
         events: u32,
-        host: &mut impl Host<A>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<Stepped<A>, Box<Failure>> {
-        let mut universe = lock(&self.universe);
-        let action = universe.step(self.row, answer, Moment { thread: id, clock, events }, host)?;
-        let mark = universe.threads.mark(universe.row(self.row).thread(id));
-        Ok(Stepped { action, mark, changed: universe.changed })
+        lock(&self.universe).step(self.row, cue, Moment { thread: id, clock, events }, interpreter)
     }
 
     /// By what a loop recognises where a thread is, and in which state.
@@ -176,6 +195,17 @@ impl<A: Copy> Explored<A> {
     pub fn mark(&self, id: ThreadId) -> Mark {
         let universe = lock(&self.universe);
         universe.threads.mark(universe.row(self.row).thread(id))
+    }
+
+    /// Whether a thread is in the same state in both, and so are the blocks that it has allocated.
+    pub fn is_alike(&self, other: &Explored<A>, id: ThreadId) -> bool {
+        if !Arc::ptr_eq(&self.universe, &other.universe) {
+            return false;
+        }
+        let universe = lock(&self.universe);
+        let (one, two) = (universe.row(self.row), universe.row(other.row));
+        let mark = |row: &row::Row| universe.threads.mark(row.thread(id)).state;
+        mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
     }
 
     /// Memory that turned out to be shared, though it was not tracked, where the last step failed.

@@ -1,4 +1,4 @@
-//! What threads did before: from a state, with an answer, as long as what they looked at was the same.
+//! What threads did before: from a state, on a cue, as long as what they looked at was the same.
 //!
 //! A thread is deterministic: what it does until it stops again depends on its own state, on what it is answered, and on
 //! the shared objects that it looks at. All that is kept, beside what it did, and is not run again.
@@ -6,32 +6,20 @@
 use std::collections::HashMap;
 
 use crate::program::PlaceId;
-use crate::vm::action::Answer;
 use crate::vm::hash::FastHash;
 use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
 
+use super::Changes;
 use super::row::{Moment, Row};
 use super::threads::ThreadState;
 
-/// An answer, as a number.
+/// What makes a thread go on, as whoever explores puts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AnswerKey {
-    value: u64,
-    kind: u8,
-}
-
-impl AnswerKey {
-    /// Answers with more than 64 bits have none.
-    pub fn of(answer: Option<Answer>) -> Option<AnswerKey> {
-        let (value, kind) = match answer {
-            None => (0, 0),
-            Some(Answer::Done) => (0, 1),
-            Some(Answer::Value(value)) => (value, 2),
-            Some(Answer::Cas { old, success: false }) => (old, 3),
-            Some(Answer::Cas { old, success: true }) => (old, 4),
-        };
-        Some(AnswerKey { value: u64::try_from(value).ok()?, kind })
-    }
+pub enum Cue {
+    /// Nothing: it starts.
+    Start,
+    /// Its action has this value, and wrote something or not.
+    Value { value: u64, wrote: bool },
 }
 
 /// A step: an index into [`Steps`].
@@ -49,8 +37,7 @@ pub struct Done {
     pub live: i32,
     /// How many steps of the machine it took.
     pub cost: u32,
-    /// Whether it changed what threads share.
-    pub changes: bool,
+    pub changes: Changes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +61,7 @@ const TOUCH_WORDS: usize = 6;
 /// Everything that threads did.
 #[derive(Debug, Default)]
 pub struct Steps {
-    first: HashMap<(ThreadState, AnswerKey), u32, FastHash>,
+    first: HashMap<(ThreadState, Cue), u32, FastHash>,
     steps: Vec<Step>,
     tape: Vec<u32>,
 }
@@ -84,7 +71,7 @@ impl Steps {
     #[inline]
     pub fn find(
         &mut self,
-        key: (ThreadState, AnswerKey),
+        key: (ThreadState, Cue),
         row: &Row,
         moment: Moment,
         objects: &Objects,
@@ -106,7 +93,7 @@ impl Steps {
     }
 
     #[cold]
-    fn move_to_front(&mut self, key: (ThreadState, AnswerKey), at: u32, before: u32, first: u32) {
+    fn move_to_front(&mut self, key: (ThreadState, Cue), at: u32, before: u32, first: u32) {
         self.steps[before as usize].next = self.steps[at as usize].next;
         self.steps[at as usize].next = first;
         self.first.insert(key, at);
@@ -146,7 +133,7 @@ impl Steps {
     }
 
     /// Keeps a step that a thread has just made, which led to a state.
-    pub fn insert(&mut self, key: (ThreadState, AnswerKey), log: &Log, row: &Row, done: Done) {
+    pub fn insert(&mut self, key: (ThreadState, Cue), log: &Log, row: &Row, done: Done) {
         let start = self.tape.len() as u32;
         self.tape.extend(log.reads.iter().flat_map(|(object, version)| [object.0, version.0]));
         let reads = self.tape.len() as u32;

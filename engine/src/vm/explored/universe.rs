@@ -6,15 +6,15 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Space, Tracking, Values, Version};
+use crate::vm::memory::{Atomics, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
 use super::row::{Moment, Row};
-use super::steps::{AnswerKey, Done, Steps};
+use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::View;
-use super::{Basis, Host, Translated};
+use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,6 @@ pub struct Universe<A> {
     resident: Vec<(ThreadState, Option<Box<Thread>>)>,
     clean: Vec<Clean>,
     max_bytes: usize,
-    /// Whether the last step has changed what threads share.
-    pub changed: bool,
 }
 
 impl<A: Copy> Universe<A> {
@@ -64,7 +62,6 @@ impl<A: Copy> Universe<A> {
             resident: Vec::new(),
             clean: Vec::new(),
             max_bytes: MAX_BYTES,
-            changed: false,
         }
     }
 
@@ -121,30 +118,28 @@ impl<A: Copy> Universe<A> {
         frozen.thread.pending.map(|pending| pending.action)
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
+    /// Lets a thread run from its pending action, if there is one, to the next.
     #[inline]
     pub fn step(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        host: &mut impl Host<A>,
-    ) -> Result<A, Box<Failure>> {
-        let state = self.row(row).thread(moment.thread);
-        let key = AnswerKey::of(answer).map(|key| (state, key));
-        let objects = &self.vm.heap.objects;
+        interpreter: &impl Interpreter<A>,
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let at = &mut self.rows[row.0 as usize];
-        if let Some(key) = key
-            && let Some((step, done)) = self.steps.find(key, at, moment, objects)
-            && let Some(action) = self.threads.action(done.to)
+        let objects = &self.vm.heap.objects;
+        let before = at.thread(moment.thread);
+        if let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
             && at.steps_left >= u64::from(done.cost)
+            && let Some((action, mark)) = self.threads.action_and_mark(done.to)
         {
             self.steps.make(step, at, moment);
-            apply(at, moment.thread, answer, done);
-            self.changed = done.changes;
-            return Ok(action);
+            apply(at, moment.thread, cue, done);
+            let from = self.threads.action(before);
+            return Ok(Stepped { from, action, mark, changed: done.changes, went_on: true });
         }
-        self.run(row, answer, moment, key, host)
+        self.run(row, cue, moment, interpreter)
     }
 
     /// Lets a thread do what it has not done before.
@@ -152,42 +147,50 @@ impl<A: Copy> Universe<A> {
     fn run(
         &mut self,
         row: RowId,
-        answer: Option<Answer>,
+        cue: Cue,
         moment: Moment,
-        key: Option<(ThreadState, AnswerKey)>,
-        host: &mut impl Host<A>,
-    ) -> Result<A, Box<Failure>> {
+        interpreter: &impl Interpreter<A>,
+    ) -> Result<Stepped<A>, Box<Failure>> {
         let id = moment.thread;
+        let before = self.row(row).thread(id);
+        let from = self.threads.action(before);
+        let answer = match (self.pending(row, id), cue) {
+            (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {
+                Reply::Answer(answer) => Some(answer),
+                Reply::Wait(action) => {
+                    let mark = self.threads.mark(before);
+                    return Ok(Stepped { from, action, mark, changed: Changes::Nothing, went_on: false });
+                }
+            },
+            _ => None,
+        };
         self.enter(row, id);
-        let before = self.vm.steps_left;
-        let ran = self.vm.resume(answer, moment, host);
-        let cost = before - self.vm.steps_left;
+        let steps_left = self.vm.steps_left;
+        let ran = self.vm.resume(answer, moment, interpreter);
+        let cost = steps_left - self.vm.steps_left;
         match ran {
             Ok(action) => {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
+                let changes = self.vm.heap.objects.changes_by(id);
                 self.leave(row);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
                 self.forget_unsteady_steps();
-                let changes = !self.vm.heap.objects.log.changed.is_empty();
-                self.changed = changes;
-                let done = (i32::try_from(live).ok(), u32::try_from(cost).ok());
-                if let (Some(key), (Some(live), Some(cost)), false) = (key, done, unique) {
-                    let objects = &self.vm.heap.objects;
-                    self.steps.insert(
-                        key,
-                        &objects.log,
-                        &self.rows[row.0 as usize],
-                        Done { to, spawned, live, cost, changes },
-                    );
+                if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
+                    let log = &self.vm.heap.objects.log;
+                    let done = Done { to, spawned, live, cost, changes };
+                    self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
                 }
+                let mark = self.threads.mark(to);
                 self.forget_if_full();
-                Ok(action)
+                Ok(Stepped { from, action, mark, changed: changes, went_on: true })
             }
             Err(failure) => {
+                // What was printed is part of the report.
+                self.freeze_world();
                 self.leave(row);
                 self.drop_resident(id);
                 Err(failure)
@@ -223,6 +226,8 @@ impl<A: Copy> Universe<A> {
         self.vm.steps_left = row.steps_left;
         let state = row.thread(id);
         let objects = &mut self.vm.heap.objects;
+        // A state that comes from another universe has threads that this one has not seen.
+        self.vm.world.cover(row.threads.len());
         self.vm.world.for_each_cell(&mut |key, cell| {
             let object = objects.number(key);
             let version = objects.version(object);
@@ -377,10 +382,10 @@ impl<A: Copy> Universe<A> {
 
 /// Makes a step that was made before.
 #[inline]
-fn apply(row: &mut Row, id: ThreadId, answer: Option<Answer>, done: Done) {
+fn apply(row: &mut Row, id: ThreadId, cue: Cue, done: Done) {
     row.threads[id.index()] = done.to;
     if done.spawned != ThreadState::NONE
-        && let Some(Answer::Value(child)) = answer
+        && let Cue::Value { value: child, .. } = cue
     {
         row.set_thread(ThreadId(child as u16), done.spawned);
     }
@@ -394,7 +399,7 @@ impl Vm {
         &mut self,
         answer: Option<Answer>,
         moment: Moment,
-        host: &mut impl Host<A>,
+        interpreter: &impl Interpreter<A>,
     ) -> Result<A, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
@@ -407,7 +412,7 @@ impl Vm {
             })?;
             self.answer(id, answer)?;
         }
-        self.run_on(id, events, host)
+        self.run_on(id, events, interpreter)
     }
 
     /// Sets the clock; the action that a thread waits for.
@@ -428,7 +433,7 @@ impl Vm {
     }
 
     /// Lets a thread run to its next action that is one to whoever explores.
-    fn run_on<A>(&mut self, id: ThreadId, events: u32, host: &mut impl Host<A>) -> Result<A, Box<Failure>> {
+    fn run_on<A>(&mut self, id: ThreadId, events: u32, interpreter: &impl Interpreter<A>) -> Result<A, Box<Failure>> {
         self.set_events(events);
         loop {
             let stop = match self.pending(id) {
@@ -436,13 +441,13 @@ impl Vm {
                 None => self.run_thread(id)?,
             };
             if let Stop::Action(action) = stop {
-                self.prepare(id, action, host)?;
+                self.prepare(id, action, interpreter)?;
             }
             self.keep_fresh(id);
             if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
                 return Err(self.exit_failure(id, code));
             }
-            match host.translate(stop, self.thread(id).life) {
+            match interpreter.translate(stop, self.thread(id).life) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => self.answer(id, answer)?,
                 Err(reason) => {
@@ -454,9 +459,9 @@ impl Vm {
     }
 
     /// Checks that an action may be taken, and makes its memory ready for it.
-    fn prepare<A>(&mut self, id: ThreadId, action: Action, host: &mut impl Host<A>) -> Result<(), Box<Failure>> {
+    fn prepare(&mut self, id: ThreadId, action: Action, atomics: &impl Atomics) -> Result<(), Box<Failure>> {
         self.with_thread(id, |context, _| {
-            let ready = ready(&mut context.space(), action, host);
+            let ready = ready(&mut context.space(), action, atomics);
             context.thread.life = ready.map_err(|fault| context.failure(*fault))?;
             Ok(())
         })
@@ -473,11 +478,11 @@ impl Vm {
 }
 
 /// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it is to.
-fn ready<A>(space: &mut Space, action: Action, host: &mut impl Host<A>) -> Result<u32, Box<Fault>> {
+fn ready(space: &mut Space, action: Action, atomics: &impl Atomics) -> Result<u32, Box<Fault>> {
     atomics::check(space, action)?;
     if let Action::PlainLoad { address, len } | Action::PlainStore { address, len, .. } = action {
         return Ok(space.life(address, u64::from(len)));
     }
     let Some((address, width)) = action.accessed() else { return Ok(0) };
-    space.ask_atomic(address, u64::from(width.bytes()), host)
+    space.ask_atomic(address, u64::from(width.bytes()), atomics)
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::program::PlaceId;
-use crate::vm::explored::Frozen;
+use crate::vm::explored::{Changes, Frozen};
 use crate::vm::hash::FastHash;
 use crate::vm::thread::ThreadId;
 
@@ -201,6 +201,23 @@ impl Objects {
             blocks[index] = object.0 + 1;
         }
         object
+    }
+
+    /// What was changed by the thread that runs.
+    pub fn changes_by(&self, thread: ThreadId) -> Changes {
+        let of = |object: &ObjectId| match self.keys[object.index()] {
+            Key::Block { thread: owner, .. } if owner == thread => Changes::OwnBlocks,
+            _ => Changes::Others,
+        };
+        self.log.changed.iter().map(of).max().unwrap_or(Changes::Nothing)
+    }
+
+    /// Whether the blocks that a thread has allocated have the same versions in both.
+    pub fn own_blocks_alike(&self, owner: ThreadId, one: &[Version], two: &[Version]) -> bool {
+        let version = |versions: &[Version], index: usize| versions.get(index).copied().unwrap_or_default();
+        let own = |key: &Key| matches!(key, Key::Block { thread, .. } if *thread == owner);
+        let mut blocks = self.keys.iter().enumerate().filter(|(_, key)| own(key));
+        blocks.all(|(index, _)| version(one, index) == version(two, index))
     }
 
     /// What an object is.

@@ -25,10 +25,10 @@ type Checked<T> = Result<T, Box<Fault>>;
 /// What whoever explores knows of atomics.
 pub trait Atomics {
     /// What was written last to an atomic in one of its lives, if it was accessed.
-    fn value(&mut self, address: u64, len: u32, life: u32) -> Option<u64>;
+    fn value(&self, address: u64, len: u32, life: u32) -> Option<u64>;
 
     /// Whether this memory was ever accessed as another atomic that overlaps with this one.
-    fn is_mixed(&mut self, address: u64, len: u32) -> bool;
+    fn is_mixed(&self, address: u64, len: u32) -> bool;
 }
 
 impl Space<'_> {
@@ -40,7 +40,7 @@ impl Space<'_> {
     }
 
     /// An atomic access is about to be made, which may be made: in which of its lives the atomic is.
-    pub fn ask_atomic(&mut self, address: u64, len: u64, atomics: &mut impl Atomics) -> Checked<u32> {
+    pub fn ask_atomic(&mut self, address: u64, len: u64, atomics: &impl Atomics) -> Checked<u32> {
         let Some(target) = self.shared(address, len)? else {
             return match atomics.is_mixed(address, len as u32) {
                 true => Err(self.share_own(address)),
@@ -58,7 +58,7 @@ impl Space<'_> {
     }
 
     /// Puts what was written to the rivals of an atomic into memory, if it was not accessed before.
-    fn get_values(&mut self, target: Target, atom: AtomId, atomics: &mut impl Atomics) -> Checked<()> {
+    fn get_values(&mut self, target: Target, atom: AtomId, atomics: &impl Atomics) -> Checked<()> {
         let rivals = self.rivals_of(target, atom)?;
         if rivals.is_empty() || is_noted(&self.heap.objects.noted, atom) {
             return Ok(());

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Atomics, Basis, Explored, Failure, Host, Image, RunOptions, Stop, ThreadId, Tracked, Translated,
-    run_image,
+    Action, Answer, Atomics, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId,
+    Tracked, Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -15,13 +15,18 @@ use super::blocks::print;
 
 const W: Width = Width::W64;
 
-/// Counts to `rounds` in a heap block, a slot, a static and a register, with a visible action in each round.
+/// Counts to `rounds` in a heap block, a slot, a static and a register, with a visible action in each round. What a thread
+/// does alone is not visible, so that another one is spawned first.
 fn counting(rounds: u64) -> (Arc<Program>, FuncId) {
     let mut asm = Asm::new();
     let counter = asm.global(&[0; 8], 8, true);
+    let idle = asm.func("idle", 1, 1, |f| _ = f.imm(0, 0).ret());
     let main = asm.func("main", 0, 0, |f| {
         let slot = f.slot("count", 8, true);
+        let handle = f.slot("handle", 8, true);
         let again = f.label();
+        f.op(Op::SlotAddr { dst: r(1), offset: handle }).imm(2, 0).func_addr(3, idle);
+        f.builtin(Builtin::PthreadCreate, &[1, 2, 3, 2], 4);
         f.imm(1, 16).imm(2, 8).imm(3, counter).imm(4, 0).imm(5, 1);
         f.builtin(Builtin::AllocZeroed, &[1, 2], 6).op(Op::StoreSlot { width: W, src: r(4), offset: slot });
         f.bind(again);
@@ -60,36 +65,47 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
 }
 
 /// Takes actions as they are.
-struct Anything;
+struct Plain;
 
-impl Atomics for Anything {
-    fn value(&mut self, _: u64, _: u32, _: u32) -> Option<u64> {
+impl Atomics for Plain {
+    fn value(&self, _: u64, _: u32, _: u32) -> Option<u64> {
         None
     }
 
-    fn is_mixed(&mut self, _: u64, _: u32) -> bool {
+    fn is_mixed(&self, _: u64, _: u32) -> bool {
         false
     }
 }
 
-impl Host<Action> for Anything {
-    fn translate(&mut self, stop: Stop, _: u32) -> Result<Translated<Action>, String> {
+impl Interpreter<Action> for Plain {
+    fn translate(&self, stop: Stop, _: u32) -> Result<Translated<Action>, String> {
         match stop {
             Stop::Action(action) => Ok(Translated::Action(action)),
             Stop::Exit(_) => Err("the end".to_owned()),
         }
     }
+
+    fn answer(&self, _: Action, value: u64, _: bool) -> Reply<Action> {
+        Reply::Answer(Answer::Value(u128::from(value)))
+    }
 }
 
-fn step(state: &mut Explored<Action>, answer: Option<Answer>) -> Result<Action, Box<Failure>> {
-    state.step(ThreadId::MAIN, answer, &[0], 0, &mut Anything).map(|stepped| stepped.action)
+fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Box<Failure>> {
+    state.step(ThreadId::MAIN, cue, &[0], 0, &Plain).map(|stepped| stepped.action)
+}
+
+/// A state in which the main thread is about to make its first round.
+fn begun(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
+    let mut state = state(program, main);
+    assert_eq!(step(&mut state, Cue::Start).unwrap(), Action::Spawn);
+    step(&mut state, Cue::Value { value: 1, wrote: false }).unwrap();
+    state
 }
 
 /// Answers so many actions with these values, in turn; what was printed by then, if that is the end.
 fn advance(state: &mut Explored<Action>, values: &[u64]) -> Option<Vec<u8>> {
     for value in values {
-        let answer = state.pending(ThreadId::MAIN).map(|_| Answer::Value(u128::from(*value)));
-        if step(state, answer).unwrap() == Action::End {
+        if step(state, Cue::Value { value: *value, wrote: true }).unwrap() == Action::End {
             return Some(state.output().all());
         }
     }
@@ -106,9 +122,7 @@ proptest! {
     #[test]
     fn copies_end_as_the_original(at in prop::collection::vec(0..12usize, 1..4)) {
         let (program, main) = counting(40);
-        let mut original = state(&program, main);
-        // The answer to the start is of no interest.
-        step(&mut original, None).unwrap();
+        let mut original = begun(&program, main);
         let mut done = 0;
         let mut copies = Vec::new();
         for actions in at {
@@ -137,8 +151,7 @@ proptest! {
 #[test]
 fn neither_sees_what_the_other_does() {
     let (program, main) = counting(3);
-    let mut one = state(&program, main);
-    step(&mut one, None).unwrap();
+    let mut one = begun(&program, main);
     advance(&mut one, &[5]);
     let mut two = one.clone();
     // What is printed last is the sum of the answers.
@@ -153,8 +166,7 @@ fn neither_sees_what_the_other_does() {
 #[test]
 fn what_was_done_before_is_done_alike() {
     let (program, main) = counting(20);
-    let mut original = state(&program, main);
-    step(&mut original, None).unwrap();
+    let original = begun(&program, main);
     let ends: Vec<_> = (0..3).map(|_| advance(&mut original.clone(), &counted(0))).collect();
     assert!(ends[0].is_some() && ends.iter().all(|end| *end == ends[0]));
 }

@@ -4,8 +4,10 @@
 //! has, and why, stands beside what `cargo bench -p cargo-dpor --bench explore` expects. All accesses are relaxed unless
 //! said otherwise.
 #![cfg(test)]
+#![allow(clippy::undocumented_unsafe_blocks, reason = "the types are shared as their code intends")]
 
 mod programs;
+mod structures;
 
 /// Threads that are spawned and joined.
 mod spawned {

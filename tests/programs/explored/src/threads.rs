@@ -1,6 +1,7 @@
 //! Threads: spawned, scoped, built, detached; their results, panics and names.
 
 use std::panic;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
@@ -248,4 +249,65 @@ fn finished_or_not() {
         thread.join().unwrap();
         assert_eq!(X.load(Relaxed), 1);
     }
+}
+
+// What a thread returns is dropped by the standard library where nobody wants it: the reference is the user's all the same.
+// Two references are dropped, in either order: 2!
+#[dpor::test]
+fn results_that_nobody_wants() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let first = Arc::new(AtomicUsize::new(0));
+    let idle = thread::spawn(|| ());
+    let second = first.clone();
+    drop(thread::spawn(move || second));
+    drop(first);
+    idle.join().unwrap();
+}
+
+// So is a closure that can be called several times: it is dropped by the caller.
+#[dpor::test]
+fn closures_that_the_library_drops() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let first = Arc::new(AtomicUsize::new(0));
+    let idle = thread::spawn(|| ());
+    let second = first.clone();
+    let closure = move || assert_eq!(second.load(Relaxed), 0);
+    let thread = thread::spawn(closure);
+    drop(first);
+    thread.join().unwrap();
+    idle.join().unwrap();
+}
+
+// A thread that ends the program goes no further; what others do could have come before. The increments come in either
+// order: 2!
+#[dpor::test]
+fn exit() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let thread = thread::spawn(|| {
+        X.fetch_add(1, Relaxed);
+        std::process::exit(0)
+    });
+    X.fetch_add(1, Relaxed);
+    thread.join().unwrap()
+}
+
+// Nobody else sees what a thread does before it spawns another: it adds no executions, but what it wrote is there. Then the
+// two increments come in either order: 2!
+#[dpor::test]
+fn alone_before_the_others() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    for _ in 0..10_000 {
+        X.fetch_add(1, Relaxed);
+    }
+    let thread = thread::spawn(|| X.fetch_add(1, Relaxed));
+    let seen = X.fetch_add(1, Relaxed) + thread.join().unwrap();
+    assert_eq!((X.load(Relaxed), seen), (10_002, 20_001));
+}
+
+// Also where it looks again and again: that is no loop that waits.
+#[dpor::test]
+fn alone_and_looking() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let sum: usize = (0..100_000).map(|_| X.load(Relaxed)).sum();
+    assert_eq!(sum, 0);
 }

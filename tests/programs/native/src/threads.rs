@@ -194,44 +194,7 @@ fn sizes() {
     println!("{} {}", size_of::<mpsc::Sender<u8>>(), size_of::<mpsc::Receiver<u8>>());
 }
 
-/// Far more than what is waited for takes.
-const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(1);
-
-#[dpor::test]
-fn in_time() {
-    let (sender, receiver) = mpsc::channel();
-    let producer = thread::spawn(move || {
-        thread::sleep(SHORT);
-        sender.send("late").unwrap();
-    });
-    println!("{:?} {:?}", receiver.recv_timeout(LONG), receiver.recv_timeout(LONG));
-    producer.join().unwrap();
-    let (sender, receiver) = mpsc::sync_channel(0);
-    let producer = thread::spawn(move || {
-        thread::sleep(SHORT);
-        sender.send("met").unwrap();
-    });
-    println!("{:?} {:?}", receiver.recv_timeout(LONG), receiver.recv_timeout(LONG));
-    producer.join().unwrap();
-    let state = (Mutex::new(false), Condvar::new());
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(SHORT);
-            *state.0.lock().unwrap() = true;
-            state.1.notify_all();
-        });
-        let (ready, result) = state.1.wait_timeout_while(state.0.lock().unwrap(), LONG, |ready| !*ready).unwrap();
-        println!("{} {}", *ready, result.timed_out());
-    });
-    let parked = thread::current();
-    let waker = thread::spawn(move || parked.unpark());
-    thread::park_timeout(LONG);
-    while !waker.is_finished() {
-        thread::yield_now();
-    }
-    waker.join().unwrap();
-}
 
 #[dpor::test]
 fn too_late() {

@@ -296,3 +296,25 @@ fn message_that_never_comes() {
     let (_sender, receiver) = mpsc::channel::<()>();
     _ = receiver.recv(); // ERROR: deadlock
 }
+
+// A loop that asks again and again ends in one way: when the message is there.
+#[dpor::test]
+fn tried_until_it_comes() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| sender.send(5).unwrap());
+        while receiver.try_recv().is_err() {
+            thread::yield_now();
+        }
+    });
+}
+
+#[dpor::test]
+fn waited_again_and_again() {
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| sender.send(5).unwrap());
+        while receiver.recv_timeout(Duration::from_millis(1)).is_err() {}
+    });
+}

@@ -142,6 +142,21 @@ fn finished() {
     });
 }
 
+// A loop that asks again and again ends in one way.
+#[dpor::test]
+fn asked_until_it_is_finished() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let data = Shared(UnsafeCell::new(0));
+    let data = &data;
+    thread::scope(|scope| {
+        let thread = scope.spawn(move || unsafe { *data.0.get() = 5 });
+        while !thread.is_finished() {
+            thread::yield_now();
+        }
+        assert_eq!(unsafe { *data.0.get() }, 5);
+    });
+}
+
 #[dpor::test(expect = "data-race")]
 fn not_finished() {
     let data = Shared(UnsafeCell::new(0));

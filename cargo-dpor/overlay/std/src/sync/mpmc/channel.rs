@@ -7,15 +7,14 @@
 
 use super::counter::Ends;
 use super::error::*;
-use super::queue::{self, Queue, Users};
+use super::queue::{Queue, Users};
 use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_until, dpor_unsupported, nanoseconds, order,
-    test, wait,
+    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, nanoseconds, order, test, wait,
 };
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// In a word of tickets: the channel is disconnected, no more will be drawn. It is more than any number of tickets.
 const CLOSED: u32 = 1 << 31;
@@ -81,13 +80,10 @@ impl<T, Kind> Channel<T, Kind> {
         if capacity == 0 {
             unsupported("a time limit for sending to a channel without capacity");
         }
-        let timeout = nanoseconds(deadline.saturating_duration_since(Instant::now()));
-        let needed = (queue::peek(&self.sent) & !CLOSED).saturating_add(1).saturating_sub(capacity);
-        dpor_until(&self.taken, test::AT_LEAST, needed, timeout);
         self.try_send(message).map_err(|error| match error {
             TrySendError::Disconnected(message) => SendTimeoutError::Disconnected(message),
             TrySendError::Full(message) => {
-                dpor_elapse(timeout);
+                dpor_elapse(nanoseconds(deadline.saturating_duration_since(Instant::now())));
                 SendTimeoutError::Timeout(message)
             }
         })
@@ -110,7 +106,7 @@ impl<T, Kind> Channel<T, Kind> {
     /// Receives a message, and waits for one.
     pub(crate) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         if let Some(deadline) = deadline {
-            return self.recv_until(deadline);
+            return self.recv_within(deadline.saturating_duration_since(Instant::now()));
         }
         let ticket = self.taken.fetch_add(1, self.order_of_taking()) & !CLOSED;
         let keepers = if dpor_polled() { core::ptr::null() } else { self.users.senders() };
@@ -124,15 +120,14 @@ impl<T, Kind> Channel<T, Kind> {
     }
 
     /// Receives a message if there is one in time.
-    fn recv_until(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        let timeout = nanoseconds(deadline.saturating_duration_since(Instant::now()));
+    pub(crate) fn recv_within(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        let timeout = nanoseconds(timeout);
+        if timeout == u64::MAX {
+            return self.recv(None);
+        }
         let result = match self.capacity {
-            Some(0) => self.meet_until(timeout),
-            _ => {
-                let next = (queue::peek(&self.taken) & !CLOSED).saturating_add(1);
-                dpor_until(&self.sent, test::AT_LEAST, next, timeout);
-                self.try_recv()
-            }
+            Some(0) => self.meet(),
+            _ => self.try_recv(),
         };
         result.map_err(|error| match error {
             TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
@@ -145,10 +140,9 @@ impl<T, Kind> Channel<T, Kind> {
 
     /// In a channel without capacity: draws a ticket, so that senders see that a receiver is there, and makes it void if
     /// no sender has come.
-    fn meet_until(&self, timeout: u64) -> Result<T, TryRecvError> {
+    fn meet(&self) -> Result<T, TryRecvError> {
         dpor_poll();
         let ticket = self.taken.fetch_add(1, SeqCst) & !CLOSED;
-        dpor_until(&self.sent, test::AT_LEAST, ticket + 1, timeout);
         let sent = dpor_try_add(&self.sent, order::SEQ_CST, test::IS, ticket, 1);
         if sent & !CLOSED > ticket {
             return Ok(self.queue.take(ticket));
@@ -165,11 +159,15 @@ impl<T, Kind> Channel<T, Kind> {
     /// Receives a message if there is one.
     pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
         dpor_poll();
+        // The word that a thread which tries again and again waits for is the last one that it looks at.
+        let taken = self.taken.load(SeqCst) & !CLOSED;
         let sent = self.sent.load(SeqCst);
         let messages = sent & !CLOSED;
-        let ticket = dpor_try_add(&self.taken, order::SEQ_CST, test::BELOW, messages, 1);
-        if ticket < messages {
-            return Ok(self.queue.take(ticket));
+        if taken < messages {
+            let ticket = dpor_try_add(&self.taken, order::SEQ_CST, test::BELOW, messages, 1);
+            if ticket < messages {
+                return Ok(self.queue.take(ticket));
+            }
         }
         Err(if sent >= CLOSED { TryRecvError::Disconnected } else { TryRecvError::Empty })
     }

@@ -24,11 +24,7 @@ struct Shared<C> {
 
 /// The two ends of a new channel.
 pub(crate) fn new<C>(channel: C) -> (Sender<C>, Receiver<C>) {
-    let shared = queue::allocate(Shared {
-        channel,
-        left: Atomic::<u32>::new(0),
-        receivers: Atomic::<u32>::new(1),
-    });
+    let shared = queue::allocate(Shared { channel, left: Atomic::<u32>::new(0), receivers: Atomic::<u32>::new(1) });
     (Sender { shared }, Receiver { shared })
 }
 

@@ -6,7 +6,6 @@
 
 use crate::cell::UnsafeCell;
 use crate::ptr;
-use crate::sync::atomic::{Atomic, Ordering};
 
 /// Messages by ticket.
 pub(super) struct Queue<T> {
@@ -105,9 +104,4 @@ pub(super) fn allocate<C>(shared: C) -> *mut C {
 pub(super) unsafe fn free<C>(shared: *mut C) {
     // SAFETY: the caller's.
     drop(unsafe { Box::from_raw(shared) });
-}
-
-/// A word as it is in memory, which is its value on a fixed schedule.
-pub(super) fn peek(word: &Atomic<u32>) -> u32 {
-    word.load(Ordering::Relaxed)
 }

@@ -103,10 +103,6 @@ unsafe extern "C" {
     /// Not an action: says that a thread is about to ask that.
     pub(crate) safe fn dpor_poll();
 
-    /// Not an action, and nothing while all executions are explored. On one fixed schedule: waits until the word passes
-    /// the test, or so many nanoseconds are over.
-    pub(crate) safe fn dpor_until(word: &Atomic<u32>, test: u32, value: u32, nanoseconds: u64);
-
     /// Not an action: for this thread, so many nanoseconds are over.
     pub(crate) safe fn dpor_elapse(nanoseconds: u64);
 

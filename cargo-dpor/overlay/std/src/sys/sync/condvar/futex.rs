@@ -4,7 +4,7 @@ use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sys::sync::Mutex;
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, dpor_until, nanoseconds, test, wait,
+    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, nanoseconds, test, wait,
 };
 use crate::time::Duration;
 
@@ -39,11 +39,9 @@ impl Condvar {
     /// Whether it was notified: false if the time is over.
     pub unsafe fn wait_timeout(&self, mutex: &Mutex, timeout: Duration) -> bool {
         let bit = unsafe { self.begin(mutex) };
-        let timeout = nanoseconds(timeout);
-        dpor_until(&self.waiting, test::CLEAR, bit, timeout);
         let woken = self.end(bit) || dpor_spurious();
         if !woken {
-            dpor_elapse(timeout);
+            dpor_elapse(nanoseconds(timeout));
         }
         mutex.lock();
         woken

@@ -3,9 +3,7 @@
 use crate::pin::Pin;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Release};
-use crate::sys::sync::checker::{
-    dpor_await, dpor_elapse, dpor_spurious, dpor_until, nanoseconds, test, then, wait,
-};
+use crate::sys::sync::checker::{dpor_await, dpor_elapse, dpor_spurious, nanoseconds, test, then, wait};
 use crate::time::Duration;
 
 const NONE: u32 = 0;
@@ -28,10 +26,8 @@ impl Parker {
     }
 
     pub unsafe fn park_timeout(self: Pin<&Self>, timeout: Duration) {
-        let timeout = nanoseconds(timeout);
-        dpor_until(&self.word, test::IS, TOKEN, timeout);
         if self.word.swap(NONE, Acquire) == NONE {
-            dpor_elapse(timeout);
+            dpor_elapse(nanoseconds(timeout));
         }
     }
 
