@@ -209,6 +209,10 @@ impl Interpreter<Action> for Plain {
     fn answer(&self, _: Action, value: u64, _: bool) -> Reply<Action> {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
+
+    fn has_effect(&self, _: Action, _: u64, _: bool) -> bool {
+        true
+    }
 }
 
 fn step(state: &mut Explored<Action>, cue: Cue) {

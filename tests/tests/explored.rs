@@ -5,7 +5,8 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet.
+/// Tests that wait for what the checker does not have yet: pushes to a stack whose failed attempts are not recognised in
+/// every form.
 const PENDING: &[&str] = &["waiting::stack"];
 
 #[test]

@@ -13,7 +13,7 @@ use crate::vm::{
 };
 
 use super::locations::{Atomic, Locations};
-use super::trail::{Trail, Visited, has_effect, may_wait};
+use super::trail::{self, Trails, Visited, may_wait};
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;
@@ -70,8 +70,7 @@ impl Eq for Wrong {}
 /// The state of a test that runs.
 pub struct State {
     vm: Explored<graph::Action>,
-    /// By thread.
-    trails: Vec<Trail>,
+    trails: Trails,
     /// What went wrong.
     issue: Option<Issue>,
 }
@@ -110,13 +109,6 @@ impl State {
     /// The machine.
     pub fn vm(&self) -> &Explored<graph::Action> {
         &self.vm
-    }
-
-    fn trail(&mut self, id: vm::ThreadId) -> &mut Trail {
-        if self.trails.len() <= id.index() {
-            self.trails.resize_with(id.index() + 1, Trail::default);
-        }
-        &mut self.trails[id.index()]
     }
 }
 
@@ -169,7 +161,7 @@ impl Subject {
             return state.fail(failure);
         }
         match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
-            Ok(stepped) if stepped.went_on => self.follow(state, id, cue, stepped),
+            Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
         }
@@ -189,28 +181,27 @@ impl Subject {
     }
 
     /// Notices where a thread waits in a loop.
-    fn follow(&self, state: &mut State, id: vm::ThreadId, cue: Cue, stepped: Stepped<graph::Action>) -> graph::Action {
-        let Stepped { from, action, mark, changed, .. } = stepped;
-        let effect = match (from, cue) {
-            (Some(from), Cue::Value { value, wrote }) => has_effect(&from, value, wrote),
-            _ => true,
-        };
+    #[inline]
+    fn follow(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
+        let Stepped { action, mark, effect, changed, in_loop, .. } = stepped;
         if let Some(bound) = self.unroll
-            && state.trail(id).come_back(mark.site) > bound
+            && state.trails.come_back(id, mark.site) > bound
         {
             self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
             return graph::Action::Block;
         }
-        let trail = state.trail(id);
         if effect || changed == Changes::Others {
-            trail.clear();
+            state.trails.clear(id);
         } else {
-            trail.go_on(changed == Changes::OwnBlocks);
+            state.trails.go_on(id, changed == Changes::OwnBlocks);
         }
-        if !may_wait(&action) {
-            return action;
-        }
-        let visited = trail.visit(mark);
+        if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
+    }
+
+    /// A thread is where it can come back to.
+    fn visit(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
+        let Stepped { action, mark, .. } = stepped;
+        let visited = state.trails.visit(id, mark);
         let may_retry = matches!(action, graph::Action::Cas { .. });
         let of_interest = match visited {
             Visited::New => false,
@@ -444,6 +435,10 @@ impl Interpreter<graph::Action> for Explorer<'_> {
             _ => vm::Answer::Value(wide),
         })
     }
+
+    fn has_effect(&self, action: graph::Action, value: u64, wrote: bool) -> bool {
+        trail::has_effect(&action, value, wrote)
+    }
 }
 
 impl Program for Subject {
@@ -456,9 +451,9 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
-            Ok(vm) => State { vm, trails: Vec::new(), issue: None },
+            Ok(vm) => State { vm, trails: Trails::default(), issue: None },
             Err(failure) => {
-                let mut state = State { vm: Explored::vacant(&self.basis), trails: Vec::new(), issue: None };
+                let mut state = State { vm: Explored::vacant(&self.basis), trails: Trails::default(), issue: None };
                 state.fail(failure);
                 state
             }
@@ -486,7 +481,7 @@ impl Program for Subject {
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
         let is_loop = |site| self.tracked.contains(Site::Loop(site));
-        self.tracked.has_loops() && state.trails.get(thread.index()).is_some_and(|trail| trail.sites().any(is_loop))
+        self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {

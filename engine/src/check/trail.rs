@@ -4,26 +4,34 @@
 //! ever as long as it reads the same.
 
 use crate::graph::Action;
-use crate::vm::Mark;
+use crate::vm::{Mark, ThreadId};
 
 /// How far back loops are looked for.
 const LEN: usize = 64;
 
-/// Where a thread has been since it last had an effect.
+/// Where threads have been since they last had an effect: all in one list, which is copied with every state.
 #[derive(Debug, Default)]
-pub struct Trail {
+pub struct Trails {
     visits: Vec<Visit>,
-    /// How often it has come back to places, whatever it did in between: only where that is limited.
-    rounds: Vec<(u64, u32)>,
+    /// How often threads have come back to places, whatever they did in between: only where that is limited.
+    rounds: Vec<Rounds>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
-    mark: Mark,
-    /// How many events the thread has had since.
-    events: u32,
+    thread: ThreadId,
     /// Whether it has changed blocks of its own since.
     changed: bool,
+    /// How many events the thread has had since.
+    events: u32,
+    mark: Mark,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    thread: ThreadId,
+    count: u32,
+    site: u64,
 }
 
 /// What the trail says of a place.
@@ -39,67 +47,76 @@ pub enum Visited {
     Alike { events: u32 },
 }
 
-impl Clone for Trail {
-    fn clone(&self) -> Trail {
-        Trail { visits: self.visits.clone(), rounds: self.rounds.clone() }
+impl Clone for Trails {
+    fn clone(&self) -> Trails {
+        Trails { visits: self.visits.clone(), rounds: self.rounds.clone() }
     }
 
-    fn clone_from(&mut self, source: &Trail) {
+    #[inline]
+    fn clone_from(&mut self, source: &Trails) {
         self.visits.clone_from(&source.visits);
         self.rounds.clone_from(&source.rounds);
     }
 }
 
-impl Trail {
-    /// The thread had an effect.
+impl Trails {
+    /// A thread had an effect.
     #[inline]
-    pub fn clear(&mut self) {
-        self.visits.clear();
+    pub fn clear(&mut self, thread: ThreadId) {
+        if self.visits.iter().any(|visit| visit.thread == thread) {
+            self.visits.retain(|visit| visit.thread != thread);
+        }
     }
 
-    /// The thread is at a place: says how often it has come back there.
-    pub fn come_back(&mut self, site: u64) -> u32 {
-        match self.rounds.iter_mut().find(|(at, _)| *at == site) {
-            Some((_, rounds)) => {
-                *rounds += 1;
-                *rounds
+    /// A thread is at a place: says how often it has come back there.
+    pub fn come_back(&mut self, thread: ThreadId, site: u64) -> u32 {
+        match self.rounds.iter_mut().find(|rounds| (rounds.thread, rounds.site) == (thread, site)) {
+            Some(rounds) => {
+                rounds.count += 1;
+                rounds.count
             }
             None => {
-                self.rounds.push((site, 0));
+                self.rounds.push(Rounds { thread, count: 0, site });
                 0
             }
         }
     }
 
-    /// The thread had an event; it may have changed blocks of its own.
+    /// A thread had an event; it may have changed blocks of its own.
     #[inline]
-    pub fn go_on(&mut self, changed: bool) {
-        for visit in &mut self.visits {
+    pub fn go_on(&mut self, thread: ThreadId, changed: bool) {
+        for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
             visit.events += 1;
             visit.changed |= changed;
         }
     }
 
-    /// The thread is about to act.
-    pub fn visit(&mut self, mark: Mark) -> Visited {
-        let mut visited = Visited::New;
-        for visit in self.visits.iter().filter(|visit| visit.mark.site == mark.site) {
+    /// A thread is about to act.
+    pub fn visit(&mut self, thread: ThreadId, mark: Mark) -> Visited {
+        let (mut visited, mut count) = (Visited::New, 0);
+        for visit in self.visits.iter().filter(|visit| visit.thread == thread) {
+            count += 1;
+            if visit.mark.site != mark.site {
+                continue;
+            }
             visited = match visit.mark == mark {
                 true if !visit.changed => return Visited::Alike { events: visit.events },
                 true => Visited::AlikeButForBlocks,
                 false => visited.max(Visited::Differently),
             };
         }
-        if self.visits.len() == LEN {
-            self.visits.remove(0);
+        if count == LEN
+            && let Some(oldest) = self.visits.iter().position(|visit| visit.thread == thread)
+        {
+            self.visits.remove(oldest);
         }
-        self.visits.push(Visit { mark, events: 0, changed: false });
+        self.visits.push(Visit { thread, changed: false, events: 0, mark });
         visited
     }
 
-    /// The places, the latest last.
-    pub fn sites(&self) -> impl Iterator<Item = u64> + '_ {
-        self.visits.iter().map(|visit| visit.mark.site)
+    /// The places where a thread has been, the latest last.
+    pub fn sites(&self, thread: ThreadId) -> impl Iterator<Item = u64> + '_ {
+        self.visits.iter().filter(move |visit| visit.thread == thread).map(|visit| visit.mark.site)
     }
 }
 

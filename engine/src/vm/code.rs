@@ -269,6 +269,8 @@ pub struct Code {
     /// Where it may stop or call (the instruction after that), which registers are read later; empty where that is not
     /// known.
     pub live: Box<[(u32, Set)]>,
+    /// The first and the last instruction of each loop, in order; loops that overlap are one.
+    pub loops: Box<[(u32, u32)]>,
     pub switches: Vec<SwitchTable>,
     pub ranges: Vec<ValidRange>,
     /// How many registers it takes.
@@ -284,6 +286,12 @@ pub struct Code {
 }
 
 impl Code {
+    /// Whether a function that has stopped before this instruction, or calls another, is in a loop.
+    pub fn is_in_loop(&self, pc: u32) -> bool {
+        let at = pc.saturating_sub(1);
+        self.loops.iter().any(|(first, last)| (*first..=*last).contains(&at))
+    }
+
     /// The registers that are read later by a function that has stopped before this instruction, if that is known.
     pub fn live_at(&self, pc: u32) -> Option<&Set> {
         let at = self.live.binary_search_by_key(&pc, |(at, _)| *at).ok()?;

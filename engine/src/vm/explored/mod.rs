@@ -66,6 +66,10 @@ pub trait Interpreter<A>: Atomics {
 
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
+
+    /// Whether an action that has this value, and wrote something or not, has changed anything for others, or was a
+    /// choice.
+    fn has_effect(&self, action: A, value: u64, wrote: bool) -> bool;
 }
 
 /// What a thread has changed of what threads share.
@@ -80,13 +84,15 @@ pub enum Changes {
 /// A thread has made a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<A> {
-    /// What it waited for before.
-    pub from: Option<A>,
     /// What it waits for now.
     pub action: A,
     /// By what a loop recognises where it is now.
     pub mark: Mark,
+    /// Whether what it waited for before has changed anything for others.
+    pub effect: bool,
     pub changed: Changes,
+    /// Whether it can come back to where it is now.
+    pub in_loop: bool,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
     pub went_on: bool,
 }

@@ -4,22 +4,33 @@
 //! the shared objects that it looks at. All that is kept, beside what it did, and is not run again.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
 use crate::program::PlaceId;
 use crate::vm::hash::FastHash;
 use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
 
-use super::Changes;
+use super::Stepped;
 use super::row::{Moment, Row};
 use super::threads::ThreadState;
 
 /// What makes a thread go on, as whoever explores puts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cue {
     /// Nothing: it starts.
     Start,
     /// Its action has this value, and wrote something or not.
     Value { value: u64, wrote: bool },
+}
+
+impl Hash for Cue {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(match *self {
+            Cue::Start => u64::MAX,
+            Cue::Value { value, wrote } => value ^ u64::from(wrote) << 63,
+        });
+    }
 }
 
 /// A step: an index into [`Steps`].
@@ -28,7 +39,7 @@ pub struct StepId(u32);
 
 /// What a thread did.
 #[derive(Clone, Copy, Debug)]
-pub struct Done {
+pub struct Done<A> {
     /// The state of the thread afterwards.
     pub to: ThreadState,
     /// The state of the thread that it spawned.
@@ -37,20 +48,26 @@ pub struct Done {
     pub live: i32,
     /// How many steps of the machine it took.
     pub cost: u32,
-    pub changes: Changes,
+    pub stepped: Stepped<A>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    done: Done,
+struct Step<A> {
+    done: Done<A>,
+    lists: Lists,
+    /// Another one with the same beginning, or [`NONE`].
+    next: u32,
+}
+
+/// What a step depends on, and does, on the tape.
+#[derive(Clone, Copy, Debug)]
+struct Lists {
     /// Where its lists begin on the tape, and where each ends.
     start: u32,
     reads: u32,
     shapes: u32,
     writes: u32,
     touches: u32,
-    /// Another one with the same beginning, or [`NONE`].
-    next: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -59,14 +76,20 @@ const MAX_VARIANTS: usize = 64;
 const TOUCH_WORDS: usize = 6;
 
 /// Everything that threads did.
-#[derive(Debug, Default)]
-pub struct Steps {
+#[derive(Debug)]
+pub struct Steps<A> {
     first: HashMap<(ThreadState, Cue), u32, FastHash>,
-    steps: Vec<Step>,
+    steps: Vec<Step<A>>,
     tape: Vec<u32>,
 }
 
-impl Steps {
+impl<A> Default for Steps<A> {
+    fn default() -> Steps<A> {
+        Steps { first: HashMap::default(), steps: Vec::new(), tape: Vec::new() }
+    }
+}
+
+impl<A: Copy> Steps<A> {
     /// The step that a thread makes from a state, if it was made before.
     #[inline]
     pub fn find(
@@ -75,19 +98,19 @@ impl Steps {
         row: &Row,
         moment: Moment,
         objects: &Objects,
-    ) -> Option<(StepId, Done)> {
+    ) -> Option<(StepId, &Done<A>)> {
         let first = *self.first.get(&key)?;
         let (mut at, mut before) = (first, NONE);
         while at != NONE {
-            let step = self.steps[at as usize];
-            if self.matches(&step, row, objects) {
+            let Step { lists, next, .. } = self.steps[at as usize];
+            if self.matches(&lists, row, objects) {
                 if before != NONE {
                     self.move_to_front(key, at, before, first);
                 }
-                let admitted = self.touches(&step).all(|touch| row.admits(&touch, moment, objects));
-                return admitted.then_some((StepId(at), step.done));
+                let admitted = self.touches(&lists).all(|touch| row.admits(&touch, moment, objects));
+                return admitted.then_some((StepId(at), &self.steps[at as usize].done));
             }
-            (before, at) = (at, step.next);
+            (before, at) = (at, next);
         }
         None
     }
@@ -100,7 +123,7 @@ impl Steps {
     }
 
     #[inline]
-    fn matches(&self, step: &Step, row: &Row, objects: &Objects) -> bool {
+    fn matches(&self, step: &Lists, row: &Row, objects: &Objects) -> bool {
         let version = |object: u32| row.versions.get(object as usize).copied().unwrap_or_default();
         let reads = self.pairs(step.start, step.reads);
         let shapes = self.pairs(step.reads, step.shapes);
@@ -113,7 +136,7 @@ impl Steps {
         self.tape[start as usize..end as usize].as_chunks().0
     }
 
-    fn touches(&self, step: &Step) -> impl Iterator<Item = Touch> {
+    fn touches(&self, step: &Lists) -> impl Iterator<Item = Touch> {
         let (words, _) = self.tape[step.writes as usize..step.touches as usize].as_chunks::<TOUCH_WORDS>();
         words.iter().map(unpack)
     }
@@ -121,7 +144,7 @@ impl Steps {
     /// Makes a step that was found.
     #[inline]
     pub fn make(&self, id: StepId, row: &mut Row, moment: Moment) {
-        let step = self.steps[id.0 as usize];
+        let step = self.steps[id.0 as usize].lists;
         for [object, version] in self.pairs(step.shapes, step.writes) {
             let object = *object as usize;
             if row.versions.len() <= object {
@@ -133,7 +156,7 @@ impl Steps {
     }
 
     /// Keeps a step that a thread has just made, which led to a state.
-    pub fn insert(&mut self, key: (ThreadState, Cue), log: &Log, row: &Row, done: Done) {
+    pub fn insert(&mut self, key: (ThreadState, Cue), log: &Log, row: &Row, done: Done<A>) {
         let start = self.tape.len() as u32;
         self.tape.extend(log.reads.iter().flat_map(|(object, version)| [object.0, version.0]));
         let reads = self.tape.len() as u32;
@@ -145,7 +168,7 @@ impl Steps {
         let touches = self.tape.len() as u32;
         let number = self.steps.len() as u32;
         let next = self.first.insert(key, number).unwrap_or(NONE);
-        self.steps.push(Step { done, start, reads, shapes, writes, touches, next });
+        self.steps.push(Step { done, lists: Lists { start, reads, shapes, writes, touches }, next });
         self.forget_variants(number);
     }
 
@@ -162,7 +185,7 @@ impl Steps {
 
     /// Roughly how many bytes they take.
     pub fn bytes(&self) -> usize {
-        self.steps.len() * (size_of::<Step>() + 32) + size_of_val(&self.tape[..])
+        self.steps.len() * (size_of::<Step<A>>() + 32) + size_of_val(&self.tape[..])
     }
 }
 

@@ -63,13 +63,6 @@ impl<A: Copy> Threads<A> {
         self.node(state)?.action
     }
 
-    /// What the pending action of a thread is to whoever explores, and by what a loop recognises the state.
-    #[inline]
-    pub fn action_and_mark(&self, state: ThreadState) -> Option<(A, Mark)> {
-        let node = self.node(state)?;
-        Some((node.action?, node.mark))
-    }
-
     pub fn set_action(&mut self, state: ThreadState, action: A) {
         if let Some(node) = self.nodes.get_mut((state.0 as usize).wrapping_sub(1)) {
             node.action = Some(action);

@@ -39,7 +39,7 @@ pub struct Universe<A> {
     /// Runs threads: whatever is not known yet.
     pub vm: Vm,
     pub threads: Threads<A>,
-    pub steps: Steps,
+    pub steps: Steps<A>,
     pub rows: Vec<Row>,
     vacant: Vec<RowId>,
     /// Threads that ran, with the states they are in: their buffers are used again.
@@ -132,12 +132,11 @@ impl<A: Copy> Universe<A> {
         let before = at.thread(moment.thread);
         if let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
             && at.steps_left >= u64::from(done.cost)
-            && let Some((action, mark)) = self.threads.action_and_mark(done.to)
         {
-            self.steps.make(step, at, moment);
+            let stepped = done.stepped;
             apply(at, moment.thread, cue, done);
-            let from = self.threads.action(before);
-            return Ok(Stepped { from, action, mark, changed: done.changes, went_on: true });
+            self.steps.make(step, at, moment);
+            return Ok(stepped);
         }
         self.run(row, cue, moment, interpreter)
     }
@@ -153,13 +152,16 @@ impl<A: Copy> Universe<A> {
     ) -> Result<Stepped<A>, Box<Failure>> {
         let id = moment.thread;
         let before = self.row(row).thread(id);
-        let from = self.threads.action(before);
+        let effect = match (self.threads.action(before), cue) {
+            (Some(action), Cue::Value { value, wrote }) => interpreter.has_effect(action, value, wrote),
+            _ => true,
+        };
         let answer = match (self.pending(row, id), cue) {
             (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
-                    let mark = self.threads.mark(before);
-                    return Ok(Stepped { from, action, mark, changed: Changes::Nothing, went_on: false });
+                    let (mark, changed) = (self.threads.mark(before), Changes::Nothing);
+                    return Ok(Stepped { action, mark, effect, changed, in_loop: false, went_on: false });
                 }
             },
             _ => None,
@@ -173,20 +175,22 @@ impl<A: Copy> Universe<A> {
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
-                let changes = self.vm.heap.objects.changes_by(id);
+                let changed = self.vm.heap.objects.changes_by(id);
                 self.leave(row);
+                let in_loop = self.vm.is_in_loop(id);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
+                let mark = self.threads.mark(to);
+                let stepped = Stepped { action, mark, effect, changed, in_loop, went_on: true };
                 self.forget_unsteady_steps();
                 if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
                     let log = &self.vm.heap.objects.log;
-                    let done = Done { to, spawned, live, cost, changes };
+                    let done = Done { to, spawned, live, cost, stepped };
                     self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
                 }
-                let mark = self.threads.mark(to);
                 self.forget_if_full();
-                Ok(Stepped { from, action, mark, changed: changes, went_on: true })
+                Ok(stepped)
             }
             Err(failure) => {
                 // What was printed is part of the report.
@@ -382,7 +386,7 @@ impl<A: Copy> Universe<A> {
 
 /// Makes a step that was made before.
 #[inline]
-fn apply(row: &mut Row, id: ThreadId, cue: Cue, done: Done) {
+fn apply<A>(row: &mut Row, id: ThreadId, cue: Cue, done: &Done<A>) {
     row.threads[id.index()] = done.to;
     if done.spawned != ThreadState::NONE
         && let Cue::Value { value: child, .. } = cue
@@ -394,6 +398,11 @@ fn apply(row: &mut Row, id: ThreadId, cue: Cue, done: Done) {
 }
 
 impl Vm {
+    /// Whether a thread that has stopped is in a loop of one of its functions: only then it can come back to where it is.
+    fn is_in_loop(&self, id: ThreadId) -> bool {
+        self.thread(id).frames.iter().any(|frame| self.image.code(frame.func).is_in_loop(frame.pc))
+    }
+
     /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever explores.
     fn resume<A>(
         &mut self,

@@ -1,6 +1,8 @@
 //! One function, instruction by instruction.
 
-use crate::program::{AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, Unwind};
+use crate::program::{
+    AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, SwitchTable, Unwind,
+};
 use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, Site, WINDOW, physical};
 use crate::vm::memory::LIVE;
 use crate::vm::wide;
@@ -583,6 +585,33 @@ impl<'a> Translator<'a> {
         (self.sites.len() - 1) as u32
     }
 
+    /// Where loops are: whatever runs round goes back somewhere, and is between the two ends of such a jump, or of several
+    /// that overlap.
+    fn loops(&mut self, switches: &[SwitchTable]) -> Box<[(u32, u32)]> {
+        let mut back = Vec::new();
+        for (pc, inst) in (0..).zip(&mut self.insts) {
+            let mut leads_to = |to: u32| {
+                if to <= pc {
+                    back.push((to, pc));
+                }
+            };
+            if let Some(to) = select::target_mut(inst) {
+                leads_to(*to);
+            }
+            match *inst {
+                Inst::Switch { table, .. } => {
+                    let table = &switches[table as usize];
+                    table.cases.iter().map(|(_, to)| *to).chain([table.otherwise]).for_each(leads_to);
+                }
+                Inst::Call { site } | Inst::CallPtr { site } | Inst::Builtin { site } => {
+                    self.sites[site as usize].unwind.target().into_iter().for_each(leads_to);
+                }
+                _ => {}
+            }
+        }
+        merge(back)
+    }
+
     fn finish(mut self, func: FuncId) -> Code {
         let starts = &self.starts;
         let target = |pc: u32| starts.get(pc as usize).copied().unwrap_or(u32::MAX);
@@ -601,6 +630,7 @@ impl<'a> Translator<'a> {
             table.otherwise = target(table.otherwise);
             table.cases.iter_mut().for_each(|(_, pc)| *pc = target(*pc));
         }
+        let loops = self.loops(&switches);
         let function = self.function;
         let registers = self.body.registers;
         let scratch = if registers > NEAR_REGISTERS { WINDOW as u32 - u32::from(NEAR_REGISTERS) } else { 0 };
@@ -614,6 +644,7 @@ impl<'a> Translator<'a> {
             sites: self.sites,
             cas_sites: self.cas_sites,
             live: self.live.into(),
+            loops,
             switches,
             ranges: self.body.ranges.clone(),
             registers: u32::from(registers) + scratch,
@@ -624,6 +655,19 @@ impl<'a> Translator<'a> {
             quiet: function.quiet,
         }
     }
+}
+
+/// Puts ranges in order, and those together that overlap.
+fn merge(mut ranges: Vec<(u32, u32)>) -> Box<[(u32, u32)]> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in ranges {
+        match merged.last_mut() {
+            Some(before) if first <= before.1 => before.1 = before.1.max(last),
+            _ => merged.push((first, last)),
+        }
+    }
+    merged.into()
 }
 
 fn is_shift(op: OverflowOp) -> bool {
