@@ -8,7 +8,7 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Atomics, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output,
+    self, Action, Atom, Atomics, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output,
     Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
@@ -245,12 +245,6 @@ impl Subject {
     /// What was written last to an atomic, if it was accessed.
     fn value(&self, graph: &Graph, address: u64, len: u32, life: u32) -> Option<Value> {
         graph.last_value(self.plain_loc(address, len, life).ok()?)
-    }
-
-    /// The addresses and the last values of all atomics that threads share.
-    fn atomics(&self, state: &State, graph: &Graph) -> Vec<(u64, u64)> {
-        let atoms = state.vm.atoms().into_iter();
-        atoms.filter_map(|atom| Some((atom.address, self.value(graph, atom.address, atom.len, atom.life)?))).collect()
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -527,7 +521,9 @@ impl Program for Subject {
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
-            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(state, graph)),
+            Ending::Complete if self.check_leaks && !exits(graph) => {
+                state.vm.leaks(|Atom { address, len, life }| self.value(graph, address, len, life))
+            }
             Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));

@@ -224,11 +224,6 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).vm.heap.late.take()
     }
 
-    /// The atomics that threads share.
-    pub fn atoms(&self) -> Vec<Atom> {
-        lock(&self.universe).view(self.row).atoms()
-    }
-
     /// Up to 8 bytes of memory as a number, and whether they are initialized; 0 where there is no memory.
     pub fn peek(&self, address: u64, len: usize) -> Peeked {
         lock(&self.universe).view(self.row).peek(address, len)
@@ -282,9 +277,9 @@ impl<A: Copy> Explored<A> {
     }
 
     /// The failure of a state in which all threads have ended, if heap blocks were leaked.
-    /// `atomics` are the addresses and the values of the atomics that are in the graph.
-    pub fn leaks(&self, atomics: impl FnOnce() -> Vec<(u64, u64)>) -> Option<Box<Failure>> {
-        lock(&self.universe).leaks(self.row, atomics)
+    /// `value` says what was written last to an atomic that threads share.
+    pub fn leaks(&self, value: impl Fn(Atom) -> Option<u64>) -> Option<Box<Failure>> {
+        lock(&self.universe).leaks(self.row, value)
     }
 
     /// Roughly how many bytes it takes.

@@ -13,7 +13,7 @@ use crate::vm::{Vm, atomics, plain};
 use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
-use super::view::View;
+use super::view::{Atom, View};
 use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
@@ -321,20 +321,23 @@ impl<A: Copy> Universe<A> {
         state
     }
 
-    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `atomics` are the addresses and
-    /// the values of the atomics that are in the graph.
-    pub fn leaks(&mut self, row: RowId, atomics: impl FnOnce() -> Vec<(u64, u64)>) -> Option<Box<Failure>> {
-        let at = &self.rows[row.0 as usize];
-        if at.live == 0 {
+    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `value` says what was written last
+    /// to an atomic that threads share.
+    pub fn leaks(&mut self, row: RowId, value: impl Fn(Atom) -> Option<u64>) -> Option<Box<Failure>> {
+        if self.row(row).live == 0 {
             return None;
         }
-        let atomics = atomics();
+        // Only these have room for a pointer.
+        let view = self.view(row);
+        let words = view.atoms().filter(|atom| atom.len == 8);
+        let atomics: Vec<(u64, u64)> = words.filter_map(|atom| Some((atom.address, value(atom)?))).collect();
+        let at = self.row(row);
         let known =
             |clean: &Clean| (&clean.threads, &clean.versions, &clean.atomics) == (&at.threads, &at.versions, &atomics);
         if self.clean.iter().any(known) {
             return None;
         }
-        let failure = leak::leaks(&self.view(row), &atomics, &self.vm.image);
+        let failure = leak::leaks(&view, atomics.iter().copied().collect(), &self.vm.image);
         if failure.is_none() {
             if self.clean.len() == CLEAN_KEPT {
                 self.clean.clear();

@@ -61,14 +61,14 @@ impl<A: Copy> View<'_, A> {
     }
 
     /// The atomics that were accessed as such, in memory that threads share.
-    pub fn atoms(&self) -> Vec<Atom> {
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> {
         let atoms = self.objects.atoms().iter().zip(0..).map(|(piece, number)| (*piece, AtomId(number)));
-        let noted = atoms.filter(|(_, atom)| is_noted(&self.row.noted, *atom));
-        let atom = |(piece, atom): (Piece, AtomId)| {
+        let noted = atoms.filter(move |(_, atom)| is_noted(&self.row.noted, *atom));
+        let atom = move |(piece, atom): (Piece, AtomId)| {
             let address = self.base(piece.object)? + u64::from(piece.start);
             Some(Atom { address, len: piece.end - piece.start, life: self.row.lives.get(atom) })
         };
-        noted.filter_map(atom).collect()
+        noted.filter_map(atom)
     }
 
     /// Where the block begins that an object is, if it is there.
