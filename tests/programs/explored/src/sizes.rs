@@ -185,3 +185,129 @@ fn two_threads_in_each_iteration() {
         assert_eq!(first + second, 1);
     }
 }
+
+// Each of three threads adds to a byte of its own, and all to the fourth: 3! orders. Then two add to the word: 2 orders.
+#[dpor::test]
+fn bytes_then_word() {
+    // COUNT: rc11 12 sc 12 tso 12 pso 12
+    let word = AtomicU32::new(0);
+    let byte = |at: usize| unsafe { AtomicU8::from_ptr(word.as_ptr().cast::<u8>().add(at)) };
+    thread::scope(|scope| {
+        for i in 0..3 {
+            scope.spawn(move || {
+                byte(i).fetch_add(i as u8 + 1, Relaxed);
+                byte(3).fetch_add(1, Relaxed);
+            });
+        }
+    });
+    let count = || word.fetch_add(1, Relaxed);
+    two(count, count);
+    assert_eq!(word.load(Relaxed), 0x0303_0203);
+}
+
+// One half says that the other is written: whoever sees that may use the whole.
+#[dpor::test]
+fn flag_in_a_half() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let word = Box::new(AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            half(&word, 1).store(7, Relaxed);
+            half(&word, 0).store(1, Release);
+        });
+        if half(&word, 0).load(Acquire) == 1 {
+            assert_eq!(word.load(Relaxed), 0x7_0000_0001);
+            word.store(0x9_0000_0002, Relaxed);
+            assert_eq!(half(&word, 1).load(Relaxed), 9);
+            assert_eq!(half(&word, 0).load(Relaxed), 2);
+        }
+    });
+}
+
+// The same with a loop that waits: it ends when the flag is set.
+#[dpor::test]
+fn waiting_for_a_half() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let word = Box::new(AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            half(&word, 1).store(7, Relaxed);
+            half(&word, 0).store(1, Release);
+        });
+        while half(&word, 0).load(Acquire) != 1 {}
+        assert_eq!(word.fetch_add(1, Relaxed), 0x7_0000_0001);
+        assert_eq!(half(&word, 0).load(Relaxed), 2);
+    });
+}
+
+// Atomic and plain accesses of all sizes, in turns.
+#[dpor::test]
+fn plain_accesses_between() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let mut word = AtomicU64::new(1);
+    for round in 0..2 {
+        thread::scope(|scope| _ = scope.spawn(|| word.fetch_add(1, Relaxed)));
+        *word.get_mut() += 1;
+        thread::scope(|scope| _ = scope.spawn(|| half(&word, 1).fetch_add(1, Relaxed)));
+        assert_eq!(*word.get_mut(), (round + 1) << 32 | (3 + 2 * round));
+        unsafe { *word.as_ptr().cast::<u16>().add(3) += 1 };
+        thread::scope(|scope| _ = scope.spawn(|| assert_eq!(u64::from(half(&word, 0).load(Relaxed)), 3 + 2 * round)));
+        thread::scope(|scope| _ = scope.spawn(|| assert_eq!(word.swap(3 + 2 * round, Relaxed) >> 48, 1)));
+        half(&word, 1).store(round as u32 + 1, Relaxed);
+    }
+}
+
+// Either both threads use the whole or both use a half: two orders each.
+#[dpor::test]
+fn one_size_in_each_execution() {
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
+    let word = AtomicU64::new(0);
+    let whole = dpor::choose(2) == 0;
+    let store = |value| if whole { word.store(value, Relaxed) } else { half(&word, 0).store(value as u32, Relaxed) };
+    two(|| store(1), || store(2));
+    assert!([1, 2].contains(&word.load(Relaxed)));
+}
+
+// Each thread has a word of its own; of the counter there are 4!/(2! 2!) orders.
+#[dpor::test]
+fn of_each_thread() {
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
+    let counter = AtomicU32::new(0);
+    let body = || {
+        counter.fetch_add(1, Relaxed);
+        let word = Box::new(AtomicU64::new(0));
+        word.store(5, Relaxed);
+        half(&word, 1).store(1, Relaxed);
+        assert_eq!(word.load(Relaxed), 0x1_0000_0005);
+        counter.fetch_add(1, Relaxed);
+    };
+    two(body, body);
+}
+
+// That the flag was read does not order anything: it was stored without release.
+#[dpor::test]
+fn after_a_relaxed_flag() {
+    static WORD: AtomicU64 = AtomicU64::new(0);
+    static READY: AtomicBool = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            WORD.store(1, SeqCst); // ERROR: mixed-size-race
+            READY.store(true, Relaxed);
+        });
+        scope.spawn(|| {
+            if READY.load(Acquire) {
+                half(&WORD, 0).load(SeqCst); // ERROR: mixed-size-race
+            }
+        });
+    });
+}
+
+// A pointer whose halves were looked at is still a pointer.
+#[dpor::test]
+fn halves_of_a_pointer() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    static WORD: AtomicU64 = AtomicU64::new(0);
+    thread::scope(|scope| _ = scope.spawn(|| WORD.store(Box::into_raw(Box::new(5_u32)) as u64, Relaxed)));
+    let (low, high) = two(|| half(&WORD, 0).load(Relaxed), || half(&WORD, 1).load(Relaxed));
+    assert_eq!(WORD.load(Relaxed), u64::from(high) << 32 | u64::from(low));
+}
