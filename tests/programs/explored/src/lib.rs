@@ -17,6 +17,7 @@ mod futexes;
 mod lifetimes;
 mod litmus;
 mod locks;
+mod memory;
 mod once;
 mod operations;
 mod parking;
