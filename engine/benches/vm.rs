@@ -10,8 +10,8 @@ use dpor_engine::program::{
     Program, Reg, RmwOp, Slot, Unwind, Width,
 };
 use dpor_engine::vm::{
-    Action, Answer, Basis, Cue, Explored, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked, Translated,
-    run_image,
+    Action, Answer, Atomics, Basis, Cue, Explored, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked,
+    Translated, run_image,
 };
 
 const U64: IntTy = IntTy::U64;
@@ -198,8 +198,18 @@ fn snapshots() {
 /// Takes actions as they are.
 struct Plain;
 
+impl Atomics for Plain {
+    fn value(&self, _: u64, _: u32, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn is_mixed(&self, _: u64, _: u32) -> bool {
+        false
+    }
+}
+
 impl Interpreter<Action> for Plain {
-    fn translate(&self, stop: Stop) -> Result<Translated<Action>, String> {
+    fn translate(&self, stop: Stop, _: u32) -> Result<Translated<Action>, String> {
         match stop {
             Stop::Action(action) => Ok(Translated::Action(action)),
             Stop::Exit(_) => Err("the end".to_owned()),

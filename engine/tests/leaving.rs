@@ -41,7 +41,7 @@ impl Program for Script {
         State { done: vec![0; self.threads.len()], keepers, answers: vec![Vec::new(); self.threads.len()] }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, _: &View) -> Action {
+    fn start(&self, state: &mut State, thread: ThreadId, _: &View, _: &Graph) -> Action {
         self.next(state, thread)
     }
 

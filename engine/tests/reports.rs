@@ -266,7 +266,7 @@ fn nondeterminism_is_detected() {
             [0; 2]
         }
 
-        fn start(&self, _: &mut [u32; 2], thread: ThreadId, _: &View) -> Action {
+        fn start(&self, _: &mut [u32; 2], thread: ThreadId, _: &View, _: &Graph) -> Action {
             match thread.index() {
                 0 => Action::Load { loc: Loc::new(0), order: MemOrder::Relaxed },
                 _ => Action::Store { loc: Loc::new(1), order: MemOrder::Relaxed, value: 1 },

@@ -5,9 +5,9 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: atomics of several sizes at one place, and pushes to a stack
-/// whose failed attempts are not recognised in every form.
-const PENDING: &[&str] = &["bytes::atomics_of_two_sizes", "bytes::atomics_of_two_sizes_in_turns", "waiting::stack"];
+/// Tests that wait for what the checker does not have yet: pushes to a stack whose failed attempts are not recognised in
+/// every form.
+const PENDING: &[&str] = &["waiting::stack"];
 
 #[test]
 fn executions_and_errors_are_as_expected() {

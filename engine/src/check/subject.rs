@@ -8,8 +8,8 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output, Peeked, Reply,
-    RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Atom, Atomics, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output,
+    Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -112,6 +112,32 @@ impl State {
     }
 }
 
+/// When a thread goes on.
+#[derive(Clone, Copy)]
+struct Moment<'a> {
+    /// What happens before its next step.
+    clock: &'a View,
+    /// How many events it has.
+    events: u32,
+    graph: &'a Graph,
+}
+
+/// What the machine asks while a thread runs.
+struct Explorer<'a> {
+    subject: &'a Subject,
+    graph: &'a Graph,
+}
+
+impl Atomics for Explorer<'_> {
+    fn value(&self, address: u64, len: u32, life: u32) -> Option<u64> {
+        self.subject.value(self.graph, address, len, life)
+    }
+
+    fn is_mixed(&self, address: u64, len: u32) -> bool {
+        self.subject.locations.is_mixed(address, len)
+    }
+}
+
 impl Subject {
     pub fn new(image: &Arc<Image>, entry: FuncId, options: &RunOptions, tracked: Tracked) -> Subject {
         Subject {
@@ -128,12 +154,13 @@ impl Subject {
 
     /// Runs a thread to its next visible action.
     #[inline]
-    fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, clock: &View, events: u32) -> graph::Action {
+    fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
+        let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
             let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
             return state.fail(failure);
         }
-        match state.vm.step(id, cue, clock, events, self) {
+        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
@@ -192,41 +219,32 @@ impl Subject {
     }
 
     /// The location of a 32-bit word.
-    fn word(&self, address: u64) -> Result<Loc, String> {
-        self.loc(address, AtomicWidth::W32)
+    fn word(&self, address: u64, life: u32) -> Result<Loc, String> {
+        self.loc(address, AtomicWidth::W32, life)
     }
 
     /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
     fn queue(&self, word: u64) -> Result<Loc, String> {
-        self.word(word | QUEUE_BIT)
+        self.word(word | QUEUE_BIT, 0)
     }
 
-    fn plain_loc(&self, address: u64, len: u32) -> Result<Loc, String> {
+    fn plain_loc(&self, address: u64, len: u32, life: u32) -> Result<Loc, String> {
         match AtomicWidth::from_bytes(u64::from(len)) {
-            Some(width) => self.loc(address, width),
+            Some(width) => self.loc(address, width, life),
             None => Err("an atomic of this size".to_owned()),
         }
     }
 
-    fn loc(&self, address: u64, width: AtomicWidth) -> Result<Loc, String> {
-        if width == AtomicWidth::W128 {
-            return Err("a 128-bit atomic".to_owned());
+    fn loc(&self, address: u64, width: AtomicWidth, life: u32) -> Result<Loc, String> {
+        match width {
+            AtomicWidth::W128 => Err("a 128-bit atomic".to_owned()),
+            _ => Ok(self.locations.number(Atomic { address, width, life })),
         }
-        let atomic = Atomic { address, width };
-        let loc = self.locations.number(atomic);
-        if self.locations.atomic(loc) != atomic {
-            return Err("atomic accesses of different sizes to the same place".to_owned());
-        }
-        Ok(loc)
     }
 
-    /// The addresses and the last values of all atomics that were accessed.
-    fn atomics(&self, graph: &Graph) -> Vec<(u64, u64)> {
-        let touched = graph.locations().filter(|(_, location)| !location.is_untouched());
-        let last = |(loc, location): (Loc, &graph::Location)| {
-            (self.locations.atomic(loc).address, graph.written(location.co_max(), loc))
-        };
-        touched.map(last).collect()
+    /// What was written last to an atomic, if it was accessed.
+    fn value(&self, graph: &Graph, address: u64, len: u32, life: u32) -> Option<Value> {
+        graph.last_value(self.plain_loc(address, len, life).ok()?)
     }
 
     /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
@@ -268,9 +286,9 @@ impl Subject {
 
     /// Who has what a thread waits for.
     fn holders(&self, vm: &Explored<graph::Action>, graph: &Graph, id: ThreadId) -> Vec<ThreadId> {
-        let Some(Action::Await { address, wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let Some(Action::Await { wait, .. }) = vm.pending(vm_thread(id)) else { return Vec::new() };
+        let Some(graph::Action::Await { loc, .. }) = vm.translated(vm_thread(id)) else { return Vec::new() };
         let exclusive = matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::Initialization);
-        let Ok(loc) = self.word(address) else { return Vec::new() };
         if !exclusive && wait != Wait::WriteLock {
             return Vec::new();
         }
@@ -317,8 +335,9 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
-impl Interpreter<graph::Action> for Subject {
-    fn translate(&self, stop: Stop) -> Result<Translated<graph::Action>, String> {
+impl Interpreter<graph::Action> for Explorer<'_> {
+    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
+        let Explorer { subject, .. } = self;
         let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
@@ -326,44 +345,48 @@ impl Interpreter<graph::Action> for Subject {
                 return Ok(Translated::Answer(vm::Answer::Done));
             }
             Action::Load { address, width, ordering } => {
-                graph::Action::Load { loc: self.loc(address, width)?, order: order(ordering) }
+                graph::Action::Load { loc: subject.loc(address, width, life)?, order: order(ordering) }
             }
-            Action::Store { address, width, ordering, value } => {
-                graph::Action::Store { loc: self.loc(address, width)?, order: order(ordering), value: value as Value }
-            }
+            Action::Store { address, width, ordering, value } => graph::Action::Store {
+                loc: subject.loc(address, width, life)?,
+                order: order(ordering),
+                value: value as Value,
+            },
             Action::Rmw { op, address, width, ordering, operand } => graph::Action::Rmw {
-                loc: self.loc(address, width)?,
+                loc: subject.loc(address, width, life)?,
                 order: order(ordering),
                 op,
                 width: graph_width(width),
                 operand: operand as Value,
             },
             Action::Cas { address, width, success, failure, expected, new, weak } => graph::Action::Cas {
-                loc: self.loc(address, width)?,
+                loc: subject.loc(address, width, life)?,
                 order: order(success),
                 failure: order(failure),
                 expected: expected as Value,
                 new: new as Value,
-                spurious: weak && self.spurious,
+                spurious: weak && subject.spurious,
             },
             Action::Await { address, test, then, .. } => {
-                graph::Action::Await { loc: self.word(address)?, order: MemOrder::Acquire, test, then }
+                graph::Action::Await { loc: subject.word(address, life)?, order: MemOrder::Acquire, test, then }
             }
             Action::Try { address, ordering, failure, test, then } => graph::Action::Try {
-                loc: self.word(address)?,
+                loc: subject.word(address, life)?,
                 order: order(ordering),
                 failure: order(failure),
                 test,
                 then,
             },
             Action::Reach { address, acquire, test, keepers, .. } => graph::Action::Reach {
-                loc: self.word(address)?,
+                loc: subject.word(address, life)?,
                 order: if acquire { MemOrder::Acquire } else { MemOrder::Relaxed },
                 test,
-                keepers: if keepers == 0 { None } else { Some(self.word(keepers)?) },
+                keepers: if keepers == 0 { None } else { Some(subject.word(keepers, 0)?) },
             },
-            Action::Pick { address } => graph::Action::Pick { loc: self.word(address)?, order: MemOrder::Relaxed },
-            Action::Leave { keepers } => graph::Action::Leave { keepers: self.word(keepers)? },
+            Action::Pick { address } => {
+                graph::Action::Pick { loc: subject.word(address, life)?, order: MemOrder::Relaxed }
+            }
+            Action::Leave { keepers } => graph::Action::Leave { keepers: subject.word(keepers, 0)? },
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
@@ -375,25 +398,25 @@ impl Interpreter<graph::Action> for Subject {
             Action::Spin => graph::Action::Spin { events: 0 },
             Action::End => graph::Action::End,
             Action::QueueEnter { word } => graph::Action::Await {
-                loc: self.queue(word)?,
+                loc: subject.queue(word)?,
                 order: MemOrder::Acquire,
                 test: Test::Clear(ENTERED),
                 then: Then::Add(ENTERED),
             },
             Action::QueueLeave { word, waiting } => {
-                graph::Action::Store { loc: self.queue(word)?, order: MemOrder::Release, value: waiting.into() }
+                graph::Action::Store { loc: subject.queue(word)?, order: MemOrder::Release, value: waiting.into() }
             }
             Action::QueueWait { word, bit, .. } => graph::Action::Reach {
-                loc: self.queue(word)?,
+                loc: subject.queue(word)?,
                 order: MemOrder::Acquire,
                 test: Test::Clear(bit.into()),
                 keepers: None,
             },
             Action::PlainLoad { address, len } => {
-                graph::Action::Load { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic }
+                graph::Action::Load { loc: subject.plain_loc(address, len, life)?, order: MemOrder::NotAtomic }
             }
             Action::PlainStore { address, len, value, .. } => {
-                graph::Action::Store { loc: self.plain_loc(address, len)?, order: MemOrder::NotAtomic, value }
+                graph::Action::Store { loc: subject.plain_loc(address, len, life)?, order: MemOrder::NotAtomic, value }
             }
         }))
     }
@@ -431,11 +454,11 @@ impl Program for Subject {
         }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, clock: &View) -> graph::Action {
+    fn start(&self, state: &mut State, thread: ThreadId, clock: &View, graph: &Graph) -> graph::Action {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), Cue::Start, clock, 0)
+        self.run(state, vm_thread(thread), Cue::Start, Moment { clock, events: 0, graph })
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
@@ -447,7 +470,7 @@ impl Program for Subject {
         }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        self.run(state, vm_thread(thread), cue, answer.clock, events)
+        self.run(state, vm_thread(thread), cue, Moment { clock: answer.clock, events, graph: answer.graph })
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
@@ -460,7 +483,7 @@ impl Program for Subject {
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
-        let Atomic { address, width } = self.locations.atomic(loc);
+        let Atomic { address, width, .. } = self.locations.atomic(loc);
         let Peeked { value, initialized } = state.vm.peek(address, width.bytes() as usize);
         if !initialized {
             self.uninitialized.store(true, atomic::Ordering::Relaxed);
@@ -498,7 +521,9 @@ impl Program for Subject {
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
-            Ending::Complete if self.check_leaks && !exits(graph) => state.vm.leaks(|| self.atomics(graph)),
+            Ending::Complete if self.check_leaks && !exits(graph) => {
+                state.vm.leaks(|Atom { address, len, life }| self.value(graph, address, len, life))
+            }
             Ending::Complete => None,
             Ending::Blocked => {
                 let of_interest = graph.threads().all(|(id, thread)| self.waits_for_good(state, graph, id, thread));

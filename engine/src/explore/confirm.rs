@@ -138,7 +138,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn resume_trial(&mut self, thread: ThreadId, value: Value) -> Action {
         let graph = &self.graphs[self.level];
         let clock = graph.hb(graph.thread(thread).tip());
-        self.program.resume(&mut self.trial, thread, Answer { value, wrote: false, initial: false, clock })
+        self.program.resume(&mut self.trial, thread, Answer { value, wrote: false, initial: false, clock, graph })
     }
 
     /// Whether the pending action of a thread may be a load that it will confirm.

@@ -16,6 +16,8 @@ pub struct Answer<'a> {
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.
     pub clock: &'a View,
+    /// The execution so far.
+    pub graph: &'a Graph,
 }
 
 /// How an execution ended.
@@ -42,7 +44,8 @@ impl Ending {
 ///
 /// The explorer sees no more of a program than this: each thread, given the answer to its last action, runs until its
 /// next visible one. What a thread does may depend on its answers only, and on the state that it shares with threads
-/// ordered before it; given the same answers it must ask for the same actions.
+/// ordered before it, which includes what they have written last to locations that no other thread writes; given the
+/// same answers it must ask for the same actions.
 pub trait Program: Sync {
     /// Everything that changes while the program runs. A copy is a snapshot: it should be cheap, and
     /// [`Clone::clone_from`] should reuse the buffers of a state that is no longer needed.
@@ -57,7 +60,7 @@ pub trait Program: Sync {
     fn initial(&self) -> Self::State;
 
     /// Runs a thread from its start to its first visible action.
-    fn start(&self, state: &mut Self::State, thread: ThreadId, clock: &View) -> Action;
+    fn start(&self, state: &mut Self::State, thread: ThreadId, clock: &View, graph: &Graph) -> Action;
 
     /// Answers the pending action of a thread and runs it to the next.
     fn resume(&self, state: &mut Self::State, thread: ThreadId, answer: Answer<'_>) -> Action;

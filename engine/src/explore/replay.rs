@@ -181,7 +181,7 @@ struct Run<'p, P: Program> {
 impl<P: Program> Run<'_, P> {
     /// Runs a thread to its first action.
     fn start(&mut self, thread: ThreadId, spawn: EventId) {
-        let action = self.program.start(&mut self.state, thread, self.graph.hb(spawn));
+        let action = self.program.start(&mut self.state, thread, self.graph.hb(spawn), &self.graph);
         self.graph.set_pending(thread, action);
     }
 
@@ -233,7 +233,7 @@ impl<P: Program> Run<'_, P> {
         let event = self.graph.event(id);
         let (thread, value, spawns) = (event.thread, event.answer, event.action == Action::Spawn);
         let initial = event.is_read && event.rf == EventId::INIT;
-        let answer = Answer { value, wrote: event.is_write, initial, clock: self.graph.hb(id) };
+        let answer = Answer { value, wrote: event.is_write, initial, clock: self.graph.hb(id), graph: &self.graph };
         let action = self.program.resume(&mut self.state, thread, answer);
         self.graph.set_pending(thread, action);
         if spawns {

@@ -98,7 +98,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let mut state = program.initial();
         for index in 0..program.threads() {
             let thread = ThreadId::new(index);
-            let action = program.start(&mut state, thread, graph.hb(EventId::INIT));
+            let action = program.start(&mut state, thread, graph.hb(EventId::INIT), &graph);
             graph.set_pending(thread, action);
         }
         Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new() }
@@ -291,10 +291,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
         let initial = event.is_read && event.rf == EventId::INIT;
-        let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id) };
+        let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id), graph };
         let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
-        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id))));
+        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id), graph)));
         graph.set_pending(thread, action);
         if action == Action::Fail {
             return self.fail(thread);

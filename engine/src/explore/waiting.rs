@@ -147,7 +147,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 return None;
             }
             let clock = graph.hb(graph.thread(thread).tip());
-            let answer = Answer { value, wrote: update.is_some(), initial: false, clock };
+            let answer = Answer { value, wrote: update.is_some(), initial: false, clock, graph };
             action = self.program.resume(&mut self.trial, thread, answer);
         }
         None

@@ -226,7 +226,7 @@ impl Program for Litmus {
         LitmusState { threads, registers: vec![0; self.started * self.registers], visits: Vec::new() }
     }
 
-    fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View) -> Action {
+    fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View, _: &Graph) -> Action {
         self.run(state, thread)
     }
 

@@ -3,7 +3,7 @@
 //! Every word of a static (and of the main thread's thread-locals) that looks like a pointer into a block counts as one,
 //! and so does every word of a block that was reached so: nothing is reported that the program can still find.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::PlaceId;
 use crate::program::address::{GLOBAL_REGION, REGION_BITS, STACK_BIT};
@@ -49,9 +49,9 @@ struct Block {
     thread: ThreadId,
 }
 
-/// The failure of a run that ends now, if heap blocks were leaked. `atomics` are the addresses and the values of atomics
-/// whose value is not in memory.
-pub fn leaks(memory: &impl Memory, atomics: &[(u64, u64)], image: &Image) -> Option<Box<Failure>> {
+/// The failure of a run that ends now, if heap blocks were leaked. `atomics` are the words whose value is not
+/// in memory, by address.
+pub fn leaks(memory: &impl Memory, atomics: BTreeMap<u64, u64>, image: &Image) -> Option<Box<Failure>> {
     let mut blocks = Vec::new();
     memory.for_each(&mut |alloc| {
         if alloc.kind.is_heap() {
@@ -75,7 +75,7 @@ pub fn leaks(memory: &impl Memory, atomics: &[(u64, u64)], image: &Image) -> Opt
 /// Looks for the heap blocks that statics lead to.
 struct Search<'a, M> {
     memory: &'a M,
-    atomics: &'a [(u64, u64)],
+    atomics: BTreeMap<u64, u64>,
     reached: BTreeSet<u64>,
     todo: Vec<u64>,
 }
@@ -88,8 +88,9 @@ impl<M: Memory> Search<'_, M> {
                 self.scan(alloc);
             }
         });
-        let is_static = |(address, _): &&(u64, u64)| address >> REGION_BITS == GLOBAL_REGION;
-        self.atomics.iter().filter(is_static).for_each(|(_, value)| self.follow(*value));
+        let is_static = |(address, _): &(&u64, &u64)| **address >> REGION_BITS == GLOBAL_REGION;
+        let values: Vec<u64> = self.atomics.iter().filter(is_static).map(|(_, value)| *value).collect();
+        values.into_iter().for_each(|value| self.follow(value));
         while let Some(base) = self.todo.pop() {
             if let Some(alloc) = memory.find(base) {
                 self.scan(alloc);
@@ -100,11 +101,12 @@ impl<M: Memory> Search<'_, M> {
 
     /// Follows the pointers in an allocation.
     fn scan(&mut self, alloc: &Alloc) {
-        let skip = (alloc.base.next_multiple_of(8) - alloc.base) as usize;
-        let (words, _) = alloc.data().get(skip..).unwrap_or_default().as_chunks::<8>();
-        words.iter().for_each(|word| self.follow(u64::from_le_bytes(*word)));
-        let inside = |(address, _): &&(u64, u64)| alloc.offset(*address, 1).is_some();
-        self.atomics.iter().filter(inside).for_each(|(_, value)| self.follow(*value));
+        let first = alloc.base.next_multiple_of(8);
+        let (words, _) = alloc.data().get((first - alloc.base) as usize..).unwrap_or_default().as_chunks::<8>();
+        for (word, address) in words.iter().zip((first..).step_by(8)) {
+            let value = self.atomics.get(&address).copied();
+            self.follow(value.unwrap_or_else(|| u64::from_le_bytes(*word)));
+        }
     }
 
     /// Follows a word, if it may be a pointer.

@@ -43,10 +43,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Basis, Changes, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
+pub use explored::{Atom, Basis, Changes, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
 pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
-pub use memory::{Site, Tracked};
+pub use memory::{Atomics, Site, Tracked};
 pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};

@@ -54,7 +54,7 @@ pub(super) fn run_vm(vm: Vm) -> Run {
     let result = schedule.run();
     let mut vm = schedule.vm;
     let failure = match result {
-        Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, &[], &vm.image),
+        Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, BTreeMap::new(), &vm.image),
         Ok(_) => None,
         Err(failure) => Some(failure),
     };

@@ -109,6 +109,8 @@ pub struct Thread {
     pub id: ThreadId,
     pub phase: Phase,
     pub pending: Option<Pending>,
+    /// In which of its lives the atomic is that the pending action is to.
+    pub life: u32,
     /// The scope that the next thread it spawns belongs to.
     pub scope: Option<u64>,
     /// Actions that wait until the pending one is done.
@@ -177,7 +179,7 @@ impl Thread {
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
             (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
-            (self.time_was_asked, self.alone, self.idle),
+            (self.time_was_asked, self.alone, self.idle, self.life),
         )
     }
 
@@ -232,5 +234,6 @@ impl Clone for Thread {
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
         (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
         (self.time_was_asked, self.alone, self.idle) = (source.time_was_asked, source.alone, source.idle);
+        self.life = source.life;
     }
 }

@@ -2,17 +2,17 @@
 
 use dpor_engine::graph::MemOrder::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use super::program::{LOCATIONS, LOCKS, Program, REGISTERS, Stmt, Update, Value};
+use super::program::{Home, LOCATIONS, LOCKS, Program, REGISTERS, Stmt, Update, Value};
 
 /// The program of a seed.
 pub fn program(seed: u64) -> Program {
     let mut random = Random { state: seed, locations: LOCATIONS.len() };
-    let scoped = random.below(2) == 0;
+    let home = random.one_of(&[Home::Static, Home::ScopedStatic, Home::Stack, Home::Heap]);
     let threads = 2 + random.below(2);
     random.locations = 2 + random.below(LOCATIONS.len() - 1);
     let main = random.block(0..3, Depth::Outer);
     let threads = (0..threads).map(|_| random.block(1..4, Depth::Outer)).collect();
-    Program { seed, main, threads, scoped }
+    Program { seed, main, threads, home }
 }
 
 /// A source of numbers, a linear congruential generator whose state is mixed, and of what can be made from them.

@@ -15,8 +15,20 @@ pub struct Program {
     pub seed: u64,
     pub main: Vec<Stmt>,
     pub threads: Vec<Vec<Stmt>>,
-    /// Whether the threads are scoped, or spawned.
-    pub scoped: bool,
+    pub home: Home,
+}
+
+/// Where the variables are, and with that, what the threads are: spawned threads need statics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In a static, with spawned threads.
+    Static,
+    /// In a static, with scoped threads.
+    ScopedStatic,
+    /// In the frame of the main thread, with scoped threads.
+    Stack,
+    /// On the heap, with scoped threads.
+    Heap,
 }
 
 /// A register, by number.

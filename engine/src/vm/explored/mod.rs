@@ -28,7 +28,7 @@ use super::action::{Action, Answer, Stop};
 use super::context;
 use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
-use super::memory::{Site, Tracked};
+use super::memory::{Atomics, Site, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::world::Output;
@@ -38,8 +38,8 @@ pub use mark::Mark;
 use row::Moment;
 pub use steps::Cue;
 use universe::{RowId, Universe};
-pub use view::Peeked;
 pub(super) use view::View;
+pub use view::{Atom, Peeked};
 
 /// What a stop of a thread is to whoever explores.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +59,10 @@ pub enum Reply<A> {
 }
 
 /// Translates between the machine and whoever explores. It must always say the same of the same.
-pub trait Interpreter<A> {
-    /// What a stop is. A reason instead of it makes the program one that cannot be checked.
-    fn translate(&self, stop: Stop) -> Result<Translated<A>, String>;
+pub trait Interpreter<A>: Atomics {
+    /// What a stop is; an atomic that is accessed is in this life. A reason instead of it makes the program one that cannot
+    /// be checked.
+    fn translate(&self, stop: Stop, life: u32) -> Result<Translated<A>, String>;
 
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
@@ -170,6 +171,12 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).pending(self.row, id)
     }
 
+    /// What that is to whoever explores.
+    pub fn translated(&self, id: ThreadId) -> Option<A> {
+        let universe = lock(&self.universe);
+        universe.threads.action(universe.row(self.row).thread(id))
+    }
+
     /// The failure of a thread that has reached a limit.
     pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
         Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
@@ -276,9 +283,9 @@ impl<A: Copy> Explored<A> {
     }
 
     /// The failure of a state in which all threads have ended, if heap blocks were leaked.
-    /// `atomics` are the addresses and the values of the atomics that are in the graph.
-    pub fn leaks(&self, atomics: impl FnOnce() -> Vec<(u64, u64)>) -> Option<Box<Failure>> {
-        lock(&self.universe).leaks(self.row, atomics)
+    /// `value` says what was written last to an atomic that threads share.
+    pub fn leaks(&self, value: impl Fn(Atom) -> Option<u64>) -> Option<Box<Failure>> {
+        lock(&self.universe).leaks(self.row, value)
     }
 
     /// Roughly how many bytes it takes.

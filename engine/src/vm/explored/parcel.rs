@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::vm::memory::{Entry, Key, ObjectId, Piece, Value, Version, is_noted, set_noted};
+use crate::vm::memory::{AtomId, Entry, Key, ObjectId, Piece, Value, Version, is_noted, set_noted};
 
 use super::frozen::Frozen;
 use super::row::Row;
@@ -57,9 +57,16 @@ impl<A: Copy> Universe<A> {
             copy.versions[number.index()] = renamed(*version);
         }
         for (index, piece) in atoms.into_iter().enumerate() {
-            if is_noted(&row.noted, crate::vm::memory::AtomId(index as u32)) {
-                let atom = objects.atom(Piece { object: numbers[piece.object.index()], ..piece });
-                set_noted(&mut copy.noted, atom, true);
+            let old = AtomId(index as u32);
+            let (noted, life) = (is_noted(&row.noted, old), row.lives.get(old));
+            if noted || life > 0 {
+                let object = numbers[piece.object.index()];
+                let atom = objects.atom(Piece { object, ..piece });
+                set_noted(&mut copy.noted, atom, noted);
+                if life > 0 {
+                    objects.set_unsteady(object);
+                    copy.lives.set(atom, life);
+                }
             }
         }
         copy.races = row.races.renamed(|object| numbers[object.index()]);
@@ -70,6 +77,7 @@ impl<A: Copy> Universe<A> {
             });
         }
         self.rows[to.0 as usize] = copy;
+        self.forget_unsteady_steps();
     }
 
     fn import_thread(

@@ -1,6 +1,6 @@
 //! A state of the whole program, as numbers.
 
-use crate::vm::memory::{AtomId, Deed, Kind, Objects, Races, Record, Touch, Version, is_noted, set_noted};
+use crate::vm::memory::{AtomId, Deed, Kind, Lives, Objects, Races, Record, Touch, Version, is_noted, set_noted};
 use crate::vm::thread::ThreadId;
 
 use super::threads::ThreadState;
@@ -14,6 +14,8 @@ pub struct Row {
     pub versions: Vec<Version>,
     /// The atomics that were accessed as such: a set of [`AtomId`].
     pub noted: Vec<u64>,
+    /// How often atomics were forgotten.
+    pub lives: Lives,
     pub races: Races,
     pub steps_left: u64,
     /// How many blocks there are that the program must free.
@@ -31,6 +33,7 @@ impl Clone for Row {
         self.threads.clone_from(&source.threads);
         self.versions.clone_from(&source.versions);
         self.noted.clone_from(&source.noted);
+        self.lives.clone_from(&source.lives);
         self.races.clone_from(&source.races);
         (self.steps_left, self.live) = (source.steps_left, source.live);
     }
@@ -51,7 +54,7 @@ impl Moment<'_> {
         let (kind, event) = match touch.deed {
             // The access itself is the latest event; what follows comes after it.
             Deed::Atomic { write, .. } => (Kind { write, atomic: true }, self.events.saturating_sub(1)),
-            Deed::Read | Deed::Quiet => (Kind { write: false, atomic: false }, self.events),
+            Deed::Read | Deed::Quiet | Deed::Asked { .. } => (Kind { write: false, atomic: false }, self.events),
             Deed::Write | Deed::Free | Deed::Renew => (Kind { write: true, atomic: false }, self.events),
         };
         Record { piece: touch.piece, thread: self.thread, kind, event, place: touch.place }
@@ -75,18 +78,25 @@ impl Row {
     pub fn admits(&self, touch: &Touch, moment: Moment, objects: &Objects) -> bool {
         let atomics = || objects.noted_atoms(touch.piece, &self.noted).next().is_some();
         match touch.deed {
-            Deed::Renew => true,
-            Deed::Quiet => !atomics(),
+            Deed::Renew | Deed::Quiet => !atomics(),
             Deed::Read | Deed::Write if atomics() => false,
+            Deed::Asked { atom, life } => self.lives.get(atom) == life && !self.has_rivals(atom, objects),
+            Deed::Atomic { atom, .. } if self.has_rivals(atom, objects) => false,
             _ => self.races.racing(&moment.record(touch), moment.clock).is_none(),
         }
     }
 
+    /// Whether other atomics than this one are there.
+    #[inline]
+    fn has_rivals(&self, atom: AtomId, objects: &Objects) -> bool {
+        objects.is_unsteady(objects.piece(atom).object) && objects.rivals(atom, &self.noted).next().is_some()
+    }
+
     /// Notes an access that goes without further ado.
     #[inline]
-    pub fn note(&mut self, touch: &Touch, moment: Moment, objects: &Objects) {
+    pub fn note(&mut self, touch: &Touch, moment: Moment) {
         match touch.deed {
-            Deed::Quiet => {}
+            Deed::Quiet | Deed::Asked { .. } => {}
             Deed::Atomic { atom, kept, .. } => {
                 if kept {
                     self.races.note(moment.record(touch));
@@ -95,12 +105,7 @@ impl Row {
                     set_noted(&mut self.noted, atom, true);
                 }
             }
-            Deed::Free => self.races.clear(touch.piece),
-            Deed::Renew => {
-                self.races.clear(touch.piece);
-                let atoms: Vec<AtomId> = objects.noted_atoms(touch.piece, &self.noted).collect();
-                atoms.into_iter().for_each(|atom| set_noted(&mut self.noted, atom, false));
-            }
+            Deed::Free | Deed::Renew => self.races.clear(touch.piece),
             Deed::Read | Deed::Write => self.races.note(moment.record(touch)),
         }
     }

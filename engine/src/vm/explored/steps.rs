@@ -143,7 +143,7 @@ impl<A: Copy> Steps<A> {
 
     /// Makes a step that was found.
     #[inline]
-    pub fn make(&self, id: StepId, row: &mut Row, moment: Moment, objects: &Objects) {
+    pub fn make(&self, id: StepId, row: &mut Row, moment: Moment) {
         let step = self.steps[id.0 as usize].lists;
         for [object, version] in self.pairs(step.shapes, step.writes) {
             let object = *object as usize;
@@ -152,7 +152,7 @@ impl<A: Copy> Steps<A> {
             }
             row.versions[object] = Version(*version);
         }
-        self.touches(&step).for_each(|touch| row.note(&touch, moment, objects));
+        self.touches(&step).for_each(|touch| row.note(&touch, moment));
     }
 
     /// Keeps a step that a thread has just made, which led to a state.
@@ -195,8 +195,10 @@ const FREE: u32 = 2;
 const QUIET: u32 = 3;
 const RENEW: u32 = 4;
 const ATOMIC: u32 = 8;
+const ASKED: u32 = 16;
 
 fn pack(touch: &Touch) -> [u32; TOUCH_WORDS] {
+    let Piece { object, start, end } = touch.piece;
     let (deed, atom) = match touch.deed {
         Deed::Read => (READ, 0),
         Deed::Write => (WRITE, 0),
@@ -204,22 +206,31 @@ fn pack(touch: &Touch) -> [u32; TOUCH_WORDS] {
         Deed::Quiet => (QUIET, 0),
         Deed::Renew => (RENEW, 0),
         Deed::Atomic { atom, write, kept } => (ATOMIC | u32::from(write) | u32::from(kept) << 1, atom.0),
+        // It is no access: nobody asks where it was.
+        Deed::Asked { atom, life } => return [object.0, start, end, ASKED, atom.0, life],
     };
-    let Piece { object, start, end } = touch.piece;
     [object.0, start, end, deed, atom, touch.place.0]
 }
 
 #[inline]
 fn unpack(&[object, start, end, deed, atom, place]: &[u32; TOUCH_WORDS]) -> Touch {
-    let deed = match deed {
+    let (deed, place) = match deed {
+        ASKED => (Deed::Asked { atom: AtomId(atom), life: place }, 0),
+        _ => (unpack_access(deed, atom), place),
+    };
+    Touch { piece: Piece { object: ObjectId(object), start, end }, deed, place: PlaceId(place) }
+}
+
+#[inline]
+fn unpack_access(deed: u32, atom: u32) -> Deed {
+    match deed {
         READ => Deed::Read,
         WRITE => Deed::Write,
         FREE => Deed::Free,
         QUIET => Deed::Quiet,
         RENEW => Deed::Renew,
         _ => Deed::Atomic { atom: AtomId(atom), write: deed & 1 != 0, kept: deed & 2 != 0 },
-    };
-    Touch { piece: Piece { object: ObjectId(object), start, end }, deed, place: PlaceId(place) }
+    }
 }
 
 #[cfg(test)]
@@ -244,5 +255,7 @@ mod tests {
             let touch = Touch { piece, deed, place: PlaceId(3) };
             assert_eq!(unpack(&pack(&touch)), touch);
         }
+        let asked = Touch { piece, deed: Deed::Asked { atom: AtomId(5), life: 2 }, place: PlaceId(0) };
+        assert_eq!(unpack(&pack(&asked)), asked);
     }
 }

@@ -6,14 +6,14 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Tracking, Values, Version};
+use crate::vm::memory::{Atomics, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
 use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
-use super::view::View;
+use super::view::{Atom, View};
 use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
@@ -135,7 +135,7 @@ impl<A: Copy> Universe<A> {
         {
             let stepped = done.stepped;
             apply(at, moment.thread, cue, done);
-            self.steps.make(step, at, moment, objects);
+            self.steps.make(step, at, moment);
             return Ok(stepped);
         }
         self.run(row, cue, moment, interpreter)
@@ -168,8 +168,7 @@ impl<A: Copy> Universe<A> {
         };
         self.enter(row, id);
         let steps_left = self.vm.steps_left;
-        let ran =
-            self.vm.resume(answer, moment).and_then(|stop| self.vm.translate(id, stop, moment.events, interpreter));
+        let ran = self.vm.resume(answer, moment, interpreter);
         let cost = steps_left - self.vm.steps_left;
         match ran {
             Ok(action) => {
@@ -184,6 +183,7 @@ impl<A: Copy> Universe<A> {
                 self.threads.set_action(to, action);
                 let mark = self.threads.mark(to);
                 let stepped = Stepped { action, mark, effect, changed, in_loop, went_on: true };
+                self.forget_unsteady_steps();
                 if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
                     let log = &self.vm.heap.objects.log;
                     let done = Done { to, spawned, live, cost, stepped };
@@ -222,6 +222,7 @@ impl<A: Copy> Universe<A> {
         let objects = &mut heap.objects;
         objects.versions = std::mem::take(&mut row.versions);
         objects.noted = std::mem::take(&mut row.noted);
+        objects.lives = std::mem::take(&mut row.lives);
         objects.races = std::mem::take(&mut row.races);
         objects.others.clear();
         objects.others.extend(row.threads.iter().map(|state| self.threads.get(*state).cloned()));
@@ -276,6 +277,7 @@ impl<A: Copy> Universe<A> {
         let objects = &mut self.vm.heap.objects;
         row.versions = std::mem::take(&mut objects.versions);
         row.noted = std::mem::take(&mut objects.noted);
+        row.lives = std::mem::take(&mut objects.lives);
         row.races = std::mem::take(&mut objects.races);
         row.live += self.vm.heap.live;
         row.steps_left = self.vm.steps_left;
@@ -319,20 +321,23 @@ impl<A: Copy> Universe<A> {
         state
     }
 
-    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `atomics` are the addresses and
-    /// the values of the atomics that are in the graph.
-    pub fn leaks(&mut self, row: RowId, atomics: impl FnOnce() -> Vec<(u64, u64)>) -> Option<Box<Failure>> {
-        let at = &self.rows[row.0 as usize];
-        if at.live == 0 {
+    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `value` says what was written last
+    /// to an atomic that threads share.
+    pub fn leaks(&mut self, row: RowId, value: impl Fn(Atom) -> Option<u64>) -> Option<Box<Failure>> {
+        if self.row(row).live == 0 {
             return None;
         }
-        let atomics = atomics();
+        // Only these have room for a pointer.
+        let view = self.view(row);
+        let words = view.atoms().filter(|atom| atom.len == 8);
+        let atomics: Vec<(u64, u64)> = words.filter_map(|atom| Some((atom.address, value(atom)?))).collect();
+        let at = self.row(row);
         let known =
             |clean: &Clean| (&clean.threads, &clean.versions, &clean.atomics) == (&at.threads, &at.versions, &atomics);
         if self.clean.iter().any(known) {
             return None;
         }
-        let failure = leak::leaks(&self.view(row), &atomics, &self.vm.image);
+        let failure = leak::leaks(&view, atomics.iter().copied().collect(), &self.vm.image);
         if failure.is_none() {
             if self.clean.len() == CLEAN_KEPT {
                 self.clean.clear();
@@ -350,6 +355,13 @@ impl<A: Copy> Universe<A> {
             threads: &self.threads,
             objects: &self.vm.heap.objects,
             globals: &self.vm.image.globals,
+        }
+    }
+
+    /// Forgets what threads did, if it was kept without regard to atomics whose locations change.
+    pub fn forget_unsteady_steps(&mut self) {
+        if std::mem::take(&mut self.vm.heap.objects.became_unsteady) {
+            self.steps = Steps::default();
         }
     }
 
@@ -394,19 +406,25 @@ impl Vm {
         self.thread(id).frames.iter().any(|frame| self.image.code(frame.func).is_in_loop(frame.pc))
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next.
-    fn resume(&mut self, answer: Option<Answer>, moment: Moment) -> Result<Stop, Box<Failure>> {
+    /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever explores.
+    fn resume<A>(
+        &mut self,
+        answer: Option<Answer>,
+        moment: Moment,
+        interpreter: &impl Interpreter<A>,
+    ) -> Result<A, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
-        let Some(action) = self.begin(id, clock) else { return self.run_on(id, events) };
-        let answer = answer.unwrap_or(Answer::Done);
-        // The access itself is the latest event; what follows comes after it.
-        self.set_events(events.saturating_sub(1));
-        self.with_thread(id, |context, _| {
-            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
-        })?;
-        self.answer(id, answer)?;
-        self.run_on(id, events)
+        if let Some(action) = self.begin(id, clock) {
+            let answer = answer.unwrap_or(Answer::Done);
+            // The access itself is the latest event; what follows comes after it.
+            self.set_events(events.saturating_sub(1));
+            self.with_thread(id, |context, _| {
+                plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+            })?;
+            self.answer(id, answer)?;
+        }
+        self.run_on(id, events, interpreter)
     }
 
     /// Sets the clock; the action that a thread waits for.
@@ -426,20 +444,39 @@ impl Vm {
         }
     }
 
-    /// Lets a thread run to its next action, and checks that it may be taken.
-    fn run_on(&mut self, id: ThreadId, events: u32) -> Result<Stop, Box<Failure>> {
+    /// Lets a thread run to its next action that is one to whoever explores.
+    fn run_on<A>(&mut self, id: ThreadId, events: u32, interpreter: &impl Interpreter<A>) -> Result<A, Box<Failure>> {
         self.set_events(events);
-        let stop = match self.pending(id) {
-            Some(postponed) => Stop::Action(postponed),
-            None => self.run_thread(id)?,
-        };
-        if let Stop::Action(action) = stop {
-            self.with_thread(id, |context, _| {
-                atomics::check(&mut context.space(), action).map_err(|fault| context.failure(*fault))
-            })?;
+        loop {
+            let stop = match self.pending(id) {
+                Some(postponed) => Stop::Action(postponed),
+                None => self.run_thread(id)?,
+            };
+            if let Stop::Action(action) = stop {
+                self.prepare(id, action, interpreter)?;
+            }
+            self.keep_fresh(id);
+            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
+                return Err(self.exit_failure(id, code));
+            }
+            match interpreter.translate(stop, self.thread(id).life) {
+                Ok(Translated::Action(action)) => return Ok(action),
+                Ok(Translated::Answer(answer)) => self.answer(id, answer)?,
+                Err(reason) => {
+                    let fault = Fault::unsupported(reason);
+                    return Err(Failure::new(*fault, &self.image.program, id, self.stack_trace(id)));
+                }
+            }
         }
-        self.keep_fresh(id);
-        Ok(stop)
+    }
+
+    /// Checks that an action may be taken, and makes its memory ready for it.
+    fn prepare(&mut self, id: ThreadId, action: Action, atomics: &impl Atomics) -> Result<(), Box<Failure>> {
+        self.with_thread(id, |context, _| {
+            let ready = ready(&mut context.space(), action, atomics);
+            context.thread.life = ready.map_err(|fault| context.failure(*fault))?;
+            Ok(())
+        })
     }
 
     /// While a thread waits for the value of an atomic, what it knows of others stays.
@@ -450,34 +487,14 @@ impl Vm {
             thread.fresh.clone_from(&tracking.fresh);
         }
     }
+}
 
-    /// What a stop is to whoever explores: the thread goes on as long as that is nothing.
-    fn translate<A>(
-        &mut self,
-        id: ThreadId,
-        mut stop: Stop,
-        events: u32,
-        interpreter: &impl Interpreter<A>,
-    ) -> Result<A, Box<Failure>> {
-        loop {
-            if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
-                return Err(self.exit_failure(id, code));
-            }
-            match interpreter.translate(stop) {
-                Ok(Translated::Action(action)) => return Ok(action),
-                Ok(Translated::Answer(answer)) => {
-                    self.answer(id, answer)?;
-                    stop = self.run_on(id, events)?;
-                }
-                Err(reason) => {
-                    return Err(Failure::new(
-                        *Fault::unsupported(reason),
-                        &self.image.program,
-                        id,
-                        self.stack_trace(id),
-                    ));
-                }
-            }
-        }
+/// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it is to.
+fn ready(space: &mut Space, action: Action, atomics: &impl Atomics) -> Result<u32, Box<Fault>> {
+    atomics::check(space, action)?;
+    if let Action::PlainLoad { address, len } | Action::PlainStore { address, len, .. } = action {
+        return Ok(space.life(address, u64::from(len)));
     }
+    let Some((address, width)) = action.accessed() else { return Ok(0) };
+    space.ask_atomic(address, u64::from(width.bytes()), atomics)
 }

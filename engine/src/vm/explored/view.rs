@@ -3,7 +3,9 @@
 use crate::program::address::{GLOBAL_REGION, HEAP_REGION, REGION_BITS, STACK_BIT};
 use crate::vm::image::Globals;
 use crate::vm::leak::Memory;
-use crate::vm::memory::{Alloc, AllocKind, Entry, INIT, Key, ObjectId, Objects, Value, Version};
+use crate::vm::memory::{
+    Alloc, AllocKind, AtomId, Entry, INIT, Key, ObjectId, Objects, Piece, Value, Version, is_noted,
+};
 use crate::vm::thread::Thread;
 use crate::vm::world::Output;
 
@@ -15,6 +17,15 @@ use super::threads::Threads;
 pub struct Peeked {
     pub value: u64,
     pub initialized: bool,
+}
+
+/// An atomic that threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atom {
+    pub address: u64,
+    pub len: u32,
+    /// How often its memory was used for something else before.
+    pub life: u32,
 }
 
 /// Memory in a state of the program.
@@ -47,6 +58,26 @@ impl<A: Copy> View<'_, A> {
         }
         let object = self.objects.last_block(thread, address, |object| self.version(object) != Version::NONE)?;
         covering(self.version(object))
+    }
+
+    /// The atomics that were accessed as such, in memory that threads share.
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> {
+        let atoms = self.objects.atoms().iter().zip(0..).map(|(piece, number)| (*piece, AtomId(number)));
+        let noted = atoms.filter(move |(_, atom)| is_noted(&self.row.noted, *atom));
+        let atom = move |(piece, atom): (Piece, AtomId)| {
+            let address = self.base(piece.object)? + u64::from(piece.start);
+            Some(Atom { address, len: piece.end - piece.start, life: self.row.lives.get(atom) })
+        };
+        noted.filter_map(atom)
+    }
+
+    /// Where the block begins that an object is, if it is there.
+    fn base(&self, object: ObjectId) -> Option<u64> {
+        let alloc = match (self.objects.block(self.version(object)), self.objects.key(object)) {
+            (None, Key::Static(global)) => self.globals.alloc(global),
+            (block, _) => block,
+        };
+        alloc.map(|alloc| alloc.base)
     }
 
     /// What was written so far.

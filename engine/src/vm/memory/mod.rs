@@ -13,6 +13,7 @@ mod heap;
 mod objects;
 mod races;
 mod shadow;
+mod sizes;
 mod space;
 mod stack;
 mod table;
@@ -22,9 +23,12 @@ mod value;
 pub(in crate::vm) use alloc::{Alloc, AllocKind, Sharing};
 pub(in crate::vm) use explain::Access;
 pub(in crate::vm) use heap::{AllocError, Found, Heap, Request};
-pub(in crate::vm) use objects::{AtomId, Deed, Key, Log, ObjectId, Objects, Touch, Version, is_noted, set_noted};
+pub(in crate::vm) use objects::{
+    AtomId, Deed, Key, Lives, Log, ObjectId, Objects, Touch, Version, is_noted, set_noted,
+};
 pub(in crate::vm) use races::{Kind, Piece, Races, Record};
 pub(in crate::vm) use shadow::{INIT, LIVE};
+pub use sizes::Atomics;
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::{MemFrame, NO_SLOTS, Stack};
 pub(in crate::vm) use table::{Entry, Table};

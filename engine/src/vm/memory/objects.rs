@@ -68,6 +68,11 @@ pub enum Deed {
     Free,
     /// The standard library's own access: it matters only where atomics are.
     Quiet,
+    /// An atomic access is about to be made; nothing that matters was there but this atomic, in that life of it.
+    Asked {
+        atom: AtomId,
+        life: u32,
+    },
     /// The memory begins a new life.
     Renew,
     /// An atomic access; `kept` where races with it may be found later.
@@ -130,6 +135,10 @@ pub struct Objects {
     atoms: Vec<Piece>,
     /// By object.
     atoms_in: Vec<Vec<AtomId>>,
+    /// By object: whether the locations of its atomics change, because some overlap or have had several lives.
+    unsteady: Vec<bool>,
+    /// Whether an object has become so since the last step: what was known of steps is not enough then.
+    pub became_unsteady: bool,
 
     /// The version of each object, in the state that runs.
     pub versions: Vec<Version>,
@@ -138,6 +147,8 @@ pub struct Objects {
     pub races: Races,
     /// The atomics that were accessed as such: a set of [`AtomId`].
     pub noted: Vec<u64>,
+    /// How often they were forgotten.
+    pub lives: Lives,
     /// The threads of the state.
     pub others: Vec<Option<Arc<Frozen>>>,
 
@@ -174,6 +185,7 @@ impl Objects {
         self.keys.push(key);
         self.numbers.insert(key, object);
         self.atoms_in.push(Vec::new());
+        self.unsteady.push(false);
         self.owned.push(0);
         self.noted_in.push([0; 3]);
         self.versions.resize(self.keys.len().max(self.versions.len()), Version::NONE);
@@ -322,14 +334,46 @@ impl Objects {
 
     /// The atomic at a piece of an object.
     pub fn atom(&mut self, piece: Piece) -> AtomId {
-        let found = self.atoms_in[piece.object.index()].iter().find(|atom| self.atoms[atom.0 as usize] == piece);
-        if let Some(atom) = found {
-            return *atom;
+        if let Some(atom) = self.find_atom(piece) {
+            return atom;
+        }
+        let overlaps = |atom: &AtomId| self.atoms[atom.0 as usize].overlaps(&piece);
+        if self.atoms_in[piece.object.index()].iter().any(overlaps) {
+            self.set_unsteady(piece.object);
         }
         let atom = AtomId(self.atoms.len() as u32);
         self.atoms.push(piece);
         self.atoms_in[piece.object.index()].push(atom);
         atom
+    }
+
+    /// The atomic at a piece of an object, if there ever was one.
+    pub fn find_atom(&self, piece: Piece) -> Option<AtomId> {
+        self.atoms_in[piece.object.index()].iter().copied().find(|atom| self.atoms[atom.0 as usize] == piece)
+    }
+
+    /// Whether the locations of the atomics in an object change.
+    #[inline]
+    pub fn is_unsteady(&self, object: ObjectId) -> bool {
+        self.unsteady[object.index()]
+    }
+
+    /// The locations of the atomics in an object change.
+    pub fn set_unsteady(&mut self, object: ObjectId) {
+        self.became_unsteady |= !self.unsteady[object.index()];
+        self.unsteady[object.index()] = true;
+    }
+
+    /// An atomic is no more: if its memory is used as one again, that is another one.
+    pub fn forget_atom(&mut self, atom: AtomId) {
+        self.set_unsteady(self.atoms[atom.0 as usize].object);
+        set_noted(&mut self.noted, atom, false);
+        self.lives.add_one(atom);
+    }
+
+    /// The atomics that overlap with one and were accessed as such.
+    pub fn rivals<'a>(&'a self, atom: AtomId, noted: &'a [u64]) -> impl Iterator<Item = AtomId> + use<'a> {
+        self.noted_atoms(self.piece(atom), noted).filter(move |other| *other != atom)
     }
 
     /// Where an atomic is.
@@ -344,10 +388,7 @@ impl Objects {
 
     /// The atomics in a piece of memory that were accessed as such.
     pub fn noted_atoms<'a>(&'a self, piece: Piece, noted: &'a [u64]) -> impl Iterator<Item = AtomId> + use<'a> {
-        let inside = move |atom: &AtomId| {
-            let of = self.piece(*atom);
-            of.start < piece.end && piece.start < of.end && is_noted(noted, *atom)
-        };
+        let inside = move |atom: &AtomId| self.piece(*atom).overlaps(&piece) && is_noted(noted, *atom);
         self.atoms_in[piece.object.index()].iter().copied().filter(inside)
     }
 
@@ -358,6 +399,39 @@ impl Objects {
             Some(Value::Block(alloc)) => Some(alloc),
             _ => None,
         }
+    }
+}
+
+/// How often atomics were forgotten, in a state: 0 for all that are not there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Lives(Vec<u32>);
+
+impl Lives {
+    #[inline]
+    pub fn get(&self, atom: AtomId) -> u32 {
+        self.0.get(atom.0 as usize).copied().unwrap_or(0)
+    }
+
+    pub fn set(&mut self, atom: AtomId, life: u32) {
+        let at = atom.0 as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        self.0[at] = life;
+    }
+
+    pub fn add_one(&mut self, atom: AtomId) {
+        self.set(atom, self.get(atom) + 1);
+    }
+}
+
+impl Clone for Lives {
+    fn clone(&self) -> Lives {
+        Lives(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Lives) {
+        self.0.clone_from(&source.0);
     }
 }
 

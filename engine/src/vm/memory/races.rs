@@ -1,9 +1,9 @@
 //! Who accessed shared memory last: the shadow that data races show in.
 //!
 //! For each piece of an object the latest accesses are kept, with the number of events that their threads had then. An
-//! access conflicts with another of a different thread if one of them writes and not both are atomic; the two race unless
-//! the earlier one happens before the later one, which the clock of the later thread tells. A plain write that races with
-//! nothing comes after everything recorded there: it alone is kept.
+//! access conflicts with another of a different thread if one of them writes, and not both are atomic, to the same bytes;
+//! the two race unless the earlier one happens before the later one, which the clock of the later thread tells. A plain
+//! write that races with nothing comes after everything recorded there: it alone is kept.
 //!
 //! All records of a state are one list, which is copied with it.
 
@@ -21,7 +21,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    fn overlaps(&self, other: &Piece) -> bool {
+    pub fn overlaps(&self, other: &Piece) -> bool {
         self.object == other.object && self.start < other.end && other.start < self.end
     }
 }
@@ -51,7 +51,8 @@ impl Record {
     }
 
     fn conflicts(&self, other: &Record) -> bool {
-        self.thread != other.thread && (self.kind.write || other.kind.write) && !(self.kind.atomic && other.kind.atomic)
+        let atomic = self.kind.atomic && other.kind.atomic;
+        self.thread != other.thread && (self.kind.write || other.kind.write) && !(atomic && self.piece == other.piece)
     }
 
     /// Whether the two can be one record, the piece of `next` following that of this one.
@@ -109,9 +110,12 @@ impl Races {
                 return;
             }
         }
-        let plain_write = access.kind.write && !access.kind.atomic;
+        // Atomics of other sizes conflict with others.
+        if access.kind.atomic {
+            return self.records.insert(range.end, access);
+        }
         self.cut(range.clone(), access.piece, |record| {
-            plain_write || (record.thread, record.kind) == (access.thread, access.kind)
+            access.kind.write || (record.thread, record.kind) == (access.thread, access.kind)
         });
         let end = self.range(access.piece.object).end;
         match self.records[range.start..end].iter_mut().find(|record| record.continues_in(&access)) {
@@ -236,6 +240,23 @@ mod tests {
         assert!(races.access(plain(2, 0, false, 0, 4), &[1, 0, 1]).is_err());
         races.access(plain(2, 0, false, 0, 4), &[1, 1, 1]).unwrap();
         assert!(races.access(atomic(1, 1, true), &[0, 2, 0]).is_err());
+    }
+
+    #[test]
+    fn atomics_race_if_they_overlap_in_part() {
+        let half = |thread, event, write| Record { piece: Piece { end: 2, ..HALF }, ..atomic(thread, event, write) };
+        const HALF: Piece = Piece { object: ObjectId(3), start: 0, end: 2 };
+        let mut races = Races::default();
+        races.access(half(MAIN, 0, true), &[1, 0]).unwrap();
+        races.access(atomic(MAIN, 1, true), &[2, 0]).unwrap();
+        assert!(
+            races.clone().access(atomic(1, 0, true), &[0, 1]).is_err(),
+            "with the half, though the whole came later"
+        );
+        races.access(atomic(1, 0, true), &[1, 1]).unwrap();
+        assert!(races.clone().access(half(1, 1, false), &[1, 2]).is_err());
+        races.access(half(1, 1, false), &[2, 2]).unwrap();
+        races.access(atomic(2, 0, false), &[2, 1, 1]).unwrap();
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::alloc::{AllocKind, Sharing};
 use super::explain::{self, Access};
 use super::objects::{AtomId, Deed, Key, Touch, set_noted};
 use super::races::{Kind, Piece, Record};
+use super::sizes::mixed_size_race;
 use super::space::{Space, stack_thread};
 
 type Checked<T> = Result<T, Box<Fault>>;
@@ -105,13 +106,13 @@ pub struct PlainStore {
 
 /// A piece of shared memory that is accessed.
 #[derive(Clone, Copy, Debug)]
-struct Target {
-    address: u64,
-    piece: Piece,
+pub struct Target {
+    pub address: u64,
+    pub piece: Piece,
     /// Whether races are looked for.
-    tracked: bool,
+    pub tracked: bool,
     /// The number of a static.
-    global: Option<u32>,
+    pub global: Option<u32>,
     /// Whether not all of the block may be accessible.
     partial: bool,
 }
@@ -131,7 +132,7 @@ impl Space<'_> {
     }
 
     /// The shared memory at an address; none where the memory is the thread's own, or constant, or cannot be accessed.
-    fn shared(&mut self, address: u64, len: u64) -> Checked<Option<Target>> {
+    pub fn shared(&mut self, address: u64, len: u64) -> Checked<Option<Target>> {
         if address & STACK_BIT != 0 {
             return if self.stack.owns(address) { Ok(None) } else { self.look_at_other_stack(address) };
         }
@@ -169,7 +170,7 @@ impl Space<'_> {
     }
 
     #[cold]
-    fn learn(&mut self, site: Site) -> Box<Fault> {
+    pub fn learn(&mut self, site: Site) -> Box<Fault> {
         self.heap.learned = Some(site);
         Fault::limit("memory is shared that was not tracked")
     }
@@ -200,7 +201,7 @@ impl Space<'_> {
     /// A plain access to atomics: those that it reads, or overwrites in part, must have their value.
     fn need_values(&mut self, target: Target, deed: Deed, atoms: &[AtomId]) -> Checked<()> {
         if let Some(global) = target.global
-            && !self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
+            && !self.is_watched(global)
             && !self.quiet
         {
             return Err(self.learn(Site::Static(global)));
@@ -220,6 +221,11 @@ impl Space<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether accesses to the atomics in a static are kept.
+    pub fn is_watched(&self, global: u32) -> bool {
+        self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
     }
 
     /// Other threads must learn what was written to an atomic.
@@ -246,7 +252,10 @@ impl Space<'_> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
         let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
-            return Err(race(name(record.kind), &other));
+            return Err(match kind.atomic && other.kind.atomic {
+                true => mixed_size_race(kind, &other),
+                false => race(name(kind), &other),
+            });
         }
         if kept {
             self.heap.objects.races.note(record);
@@ -254,7 +263,7 @@ impl Space<'_> {
         Ok(())
     }
 
-    fn log(&mut self, touch: Touch) {
+    pub fn log(&mut self, touch: Touch) {
         self.heap.objects.log.add(touch);
     }
 
@@ -293,17 +302,15 @@ impl Space<'_> {
             return Ok(false);
         }
         let Some(target) = self.shared(address, len)? else { return Ok(false) };
-        let watched = |global| {
-            self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
-        };
-        let kept = target.tracked && target.global.is_none_or(watched);
+        let kept = target.tracked && target.global.is_none_or(|global| self.is_watched(global));
         let place = self.place();
+        let atom = self.heap.objects.atom(target.piece);
         if target.tracked {
             self.note_access(target.piece, Kind { write: writes, atomic: true }, place, kept)?;
         }
+        self.replace_rivals(target, atom, writes)?;
         let objects = &mut self.heap.objects;
         objects.note_shape(target.piece.object);
-        let atom = objects.atom(target.piece);
         set_noted(&mut objects.noted, atom, true);
         self.log(Touch { piece: target.piece, deed: Deed::Atomic { atom, write: writes, kept }, place });
         Ok(true)
@@ -377,17 +384,25 @@ impl Space<'_> {
         }
         let Some(index) = self.heap.own(address, self.globals) else { return Ok(()) };
         self.heap.owned_mut(index).slices_mut(start as usize, u64::from(size)).1.fill(shadow);
-        let objects = &mut self.heap.objects;
-        objects.races.clear(piece);
-        let atoms: Vec<AtomId> = objects.noted_atoms(piece, &objects.noted).collect();
-        atoms.into_iter().for_each(|atom| set_noted(&mut objects.noted, atom, false));
-        self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
+        self.heap.objects.races.clear(piece);
+        if shadow != 0 {
+            self.renew(piece);
+        }
         Ok(())
+    }
+
+    /// A piece of memory begins a new life: the atomics that were there are no more.
+    fn renew(&mut self, piece: Piece) {
+        let objects = &mut self.heap.objects;
+        let atoms: Vec<AtomId> = objects.noted_atoms(piece, &objects.noted).collect();
+        objects.log.unique |= !atoms.is_empty();
+        atoms.into_iter().for_each(|atom| objects.forget_atom(atom));
+        self.log(Touch { piece, deed: Deed::Renew, place: PlaceId(0) });
     }
 }
 
 /// The address and the size of an atomic, from another piece of the same object.
-fn address_of(target: Target, atom: Piece) -> (u64, u32) {
+pub fn address_of(target: Target, atom: Piece) -> (u64, u32) {
     let base = target.address - u64::from(target.piece.start);
     (base + u64::from(atom.start), atom.end - atom.start)
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked,
-    Translated, run_image,
+    Action, Answer, Atomics, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId,
+    Tracked, Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -67,8 +67,18 @@ fn state(program: &Arc<Program>, main: FuncId) -> Explored<Action> {
 /// Takes actions as they are.
 struct Plain;
 
+impl Atomics for Plain {
+    fn value(&self, _: u64, _: u32, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn is_mixed(&self, _: u64, _: u32) -> bool {
+        false
+    }
+}
+
 impl Interpreter<Action> for Plain {
-    fn translate(&self, stop: Stop) -> Result<Translated<Action>, String> {
+    fn translate(&self, stop: Stop, _: u32) -> Result<Translated<Action>, String> {
         match stop {
             Stop::Action(action) => Ok(Translated::Action(action)),
             Stop::Exit(_) => Err("the end".to_owned()),

@@ -318,6 +318,14 @@ fn overwritten_pointer() {
     two(|| install(1), || install(2));
 }
 
+// The static had the pointer before there was another thread.
+#[dpor::test]
+fn pointer_taken_out_of_a_static() {
+    static PLACE: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    PLACE.store(Box::into_raw(Box::new(1)), Relaxed); // ERROR: memory-leak
+    thread::scope(|scope| _ = scope.spawn(|| PLACE.store(ptr::null_mut(), Relaxed)));
+}
+
 // Two nodes that refer to each other; each was linked by another thread.
 #[dpor::test]
 fn cycle_of_references() {

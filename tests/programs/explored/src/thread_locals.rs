@@ -1,8 +1,8 @@
 //! Thread-locals: each thread has its own, and drops it when it ends.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicUsize, Ordering::*};
-use std::thread;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
+use std::{ptr, thread};
 
 use crate::support::{Plain, Pointer, two};
 
@@ -95,6 +95,18 @@ fn destructor_that_races() {
 fn used_after_the_thread_has_ended() {
     let pointer = thread::spawn(|| COUNTER.with(|counter| Pointer::new(counter.as_ptr()))).join().unwrap();
     assert_eq!(unsafe { *pointer.get() }, 10); // ERROR: use-after-free
+}
+
+// The thread may end at any time.
+#[dpor::test]
+fn used_while_the_thread_may_end() {
+    static PLACE: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    let thread = thread::spawn(|| PLACE.store(COUNTER.with(Cell::as_ptr), Release));
+    let pointer = PLACE.load(Acquire);
+    if !pointer.is_null() {
+        assert_eq!(unsafe { *pointer }, 10); // ERROR: use-after-free
+    }
+    thread.join().unwrap();
 }
 
 // While the thread is there, another one may use it; not at the same time, though.
