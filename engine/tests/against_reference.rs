@@ -4,7 +4,7 @@
 mod reference;
 
 use dpor_engine::explore::{AwaitLevel, Config, Ending, Failure, Observer, Report, explore_with};
-use dpor_engine::graph::Graph;
+use dpor_engine::graph::{Graph, MemOrder, Test, Then};
 use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
 use dpor_engine::model::{Mapping, MemoryModel};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use proptest::test_runner::TestCaseError;
 use reference::axioms::Model;
 use reference::candidate::Key;
 use reference::generate::{Loops, Shape, counting, program};
-use reference::program::Prog;
+use reference::program::{Prog, Stmt, Val};
 use reference::{Expected, enumerate};
 use std::collections::BTreeSet;
 
@@ -241,6 +241,27 @@ proptest! {
                 reports.push((found, report.stats.executions, report.stats.blocked));
             }
             prop_assert!(reports.iter().all(|r| *r == reports[0]), "the report depends on the number of workers");
+        }
+    }
+}
+
+/// A store comes between what a thread has loaded and its confirmation, and what waits for the confirmation comes before it.
+#[test]
+fn confirmations_among_stores() {
+    let order = MemOrder::Relaxed;
+    let one = |loc| Stmt::Store { loc, val: Val::Const(1), order };
+    let wait = Stmt::Await { reg: 0, loc: 1, test: Test::IsNot(0), then: Then::Read, order };
+    let cas = Stmt::Cas { reg: 0, loc: 1, expected: 0, new: 2, order, failure: order, weak: false };
+    let threads = vec![
+        vec![Stmt::Store { loc: 0, val: Val::Const(2), order }, wait, one(1)],
+        vec![Stmt::Confirm { reg: 0, loc: 0, order }, one(1)],
+        vec![cas, Stmt::Confirm { reg: 1, loc: 1, order }],
+    ];
+    let prog = Prog { threads, spawned: false };
+    let expected = enumerate(&prog, &LOOP_MODELS).expect("few executions");
+    for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
+        for level in AwaitLevel::ALL {
+            agrees_on_complete(&prog, model, level, 1, expected).unwrap();
         }
     }
 }

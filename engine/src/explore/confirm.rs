@@ -16,6 +16,7 @@
 
 use super::AwaitLevel;
 use super::decide::Writes;
+use super::maximal::{Revisiter, is_added_freely};
 use super::program::{Answer, Program};
 use super::visit::Visitor;
 use super::waiting::First;
@@ -25,9 +26,8 @@ use crate::model::Model;
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether the pending action of a thread confirms what it has read before.
     pub(super) fn confirms(&self, thread: ThreadId) -> bool {
-        let graph = self.graph();
-        let Action::Cas { loc, expected, .. } = graph.thread(thread).pending else { return false };
-        self.leaves_failures_out(loc) && self.may_spin(thread) && speculation(graph, thread, loc, expected).is_some()
+        let Action::Cas { loc, .. } = self.graph().thread(thread).pending else { return false };
+        self.leaves_failures_out(loc) && self.may_spin(thread) && self.next_attempt(thread).is_some()
     }
 
     fn leaves_failures_out(&self, loc: Loc) -> bool {
@@ -39,10 +39,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.waiting.repeated.contains(loc)
     }
 
+    /// The pending compare-and-swap of a thread, if it expects what the thread has read before.
+    fn next_attempt(&self, thread: ThreadId) -> Option<Attempt> {
+        let slot = self.graph().thread(thread);
+        Attempt::new(self.graph(), thread, slot.pending, slot.last, None)
+    }
+
     /// Whether the pending confirmation of a thread would fail now, but may succeed once the value comes back.
     pub(super) fn awaits_confirmation(&mut self, thread: ThreadId) -> bool {
-        let graph = self.graph();
-        let Action::Cas { loc, .. } = graph.thread(thread).pending else { return false };
+        let Action::Cas { loc, .. } = self.graph().thread(thread).pending else { return false };
         if !self.may_come_back(loc) || !self.confirms(thread) {
             return false;
         }
@@ -52,67 +57,88 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Whether the pending confirmation of a thread fails if it reads from this write, so that it loads again.
     pub(super) fn fails_to_confirm(&mut self, thread: ThreadId, source: EventId) -> bool {
+        self.next_attempt(thread).is_some_and(|attempt| self.fails(attempt, source))
+    }
+
+    /// Whether an event is a confirmation that could not have read from any later write that was there before or that the
+    /// revisiting one depends on: not without failing, that is. Then it was added maximally, though it has read something old.
+    /// Where the value may come back, such a write has made the thread wait already, if it came after the confirmation.
+    pub(super) fn is_only_confirmation(&mut self, id: EventId, write: &Revisiter<'_>) -> bool {
         let graph = self.graph();
-        let action = graph.thread(thread).pending;
-        let Action::Cas { loc, expected, .. } = action else { return false };
-        let Some(distance) = speculation(graph, thread, loc, expected) else { return false };
-        let load = nth_back(graph, thread, distance);
-        graph.written(source, loc) != expected
-            && (self.try_out(thread, action, First::reads(source)).is_some_and(|events| events > distance)
-                || self.goes_on_with(thread, load, source)
-                || self.loads_again(thread, load, source))
+        let event = *graph.event(id);
+        if !event.confirms || !event.is_write || !is_added_freely(graph, id, write) || !event.snapshot.is_some() {
+            return false;
+        }
+        let saved = Some(event.snapshot.slot as usize);
+        let attempt = Attempt::new(graph, event.thread, event.action, event.po_prev, saved);
+        let later = event.co_pos as usize + 1..graph.location(event.loc).co.len();
+        attempt.is_some_and(|attempt| {
+            later.into_iter().all(|position| {
+                let other = self.graph().location(event.loc).co[position];
+                let made_it_wait = other > id && self.may_come_back(event.loc);
+                !write.was_there(self.graph(), id, other) || !made_it_wait && self.fails(attempt, other)
+            })
+        })
+    }
+
+    /// Whether an attempt fails if it reads from this write, so that the thread loads again.
+    fn fails(&mut self, attempt: Attempt, source: EventId) -> bool {
+        let Attempt { thread, action, saved, .. } = attempt;
+        let first = First { source: Some(source), way: 0, saved };
+        self.graph().written(source, attempt.loc) != attempt.expected
+            && (self.try_out(thread, action, first).is_some_and(|spin| spin.events > attempt.distance)
+                || self.goes_on_with(attempt, source)
+                || self.loads_again(attempt, source))
     }
 
     /// Whether the pending compare-and-swap of a thread, which reads from this write what it expects, fails without a reason
     /// and then tries again: that is as good as not having tried.
     pub(super) fn fails_in_vain(&mut self, thread: ThreadId, source: EventId) -> bool {
-        let graph = self.graph();
-        let action = graph.thread(thread).pending;
-        let Action::Cas { loc, expected, .. } = action else { return false };
-        if !self.may_spin(thread) {
+        let action = self.graph().thread(thread).pending;
+        if !matches!(action, Action::Cas { .. }) || !self.may_spin(thread) {
             return false;
         }
-        let load = speculation(graph, thread, loc, expected).map(|distance| nth_back(graph, thread, distance));
-        self.try_out(thread, action, First { source: Some(source), way: 1 }).is_some()
-            || load
-                .is_some_and(|load| self.goes_on_with(thread, load, source) || self.loads_again(thread, load, source))
+        let attempt = self.next_attempt(thread);
+        self.try_out(thread, action, First { source: Some(source), way: 1, saved: None }).is_some()
+            || attempt.is_some_and(|attempt| self.goes_on_with(attempt, source) || self.loads_again(attempt, source))
     }
 
-    /// Whether a failed confirmation takes the thread to where it would be had it loaded what the confirmation has read:
+    /// Whether an attempt that fails takes the thread to where it would be had it loaded what the attempt has read:
     /// `Err(actual) => current = actual`.
-    fn goes_on_with(&mut self, thread: ThreadId, load: EventId, source: EventId) -> bool {
+    fn goes_on_with(&mut self, attempt: Attempt, source: EventId) -> bool {
         let graph = self.graph();
-        let event = graph.event(load);
-        let Action::Cas { loc, failure, .. } = graph.thread(thread).pending else { return false };
+        let event = graph.event(attempt.load);
+        let Action::Cas { failure, .. } = attempt.action else { return false };
         // What has been synchronised with by the load might not be by the failure.
         if event.is_write || !event.snapshot.is_some() || (event.order.is_acquire() && !failure.is_acquire()) {
             return false;
         }
-        let (slot, answer) = (event.snapshot.slot as usize, graph.written(source, loc));
-        let failed = self.resume_on_trial(thread, None, answer);
+        let (slot, answer) = (event.snapshot.slot as usize, graph.written(source, attempt.loc));
+        let failed = self.resume_on_trial(attempt.thread, attempt.saved, answer);
         std::mem::swap(&mut self.trial, &mut self.other_trial);
-        let loaded = self.resume_on_trial(thread, Some(slot), answer);
-        failed == loaded && self.program.is_alike(&self.trial, &self.other_trial, thread)
+        let loaded = self.resume_on_trial(attempt.thread, Some(slot), answer);
+        failed == loaded && self.program.is_alike(&self.trial, &self.other_trial, attempt.thread)
     }
 
-    /// Whether a failed confirmation takes the thread to where it loads again, and whatever it then loads, it is where it
+    /// Whether an attempt that fails takes the thread to where it loads again, and whatever it then loads, it is where it
     /// would be had it loaded that in the first place: also if it has prepared something in between, such as a node.
-    fn loads_again(&mut self, thread: ThreadId, load: EventId, source: EventId) -> bool {
+    fn loads_again(&mut self, attempt: Attempt, source: EventId) -> bool {
+        let Attempt { thread, loc, saved, .. } = attempt;
         let graph = self.graph();
-        let event = graph.event(load);
-        let (first, snapshot, loc) = (event.action, event.snapshot, event.loc);
+        let event = graph.event(attempt.load);
+        let (first, snapshot) = (event.action, event.snapshot);
         if event.is_write || !snapshot.is_some() {
             return false;
         }
         let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
         let failed = graph.written(source, loc);
-        if self.resume_on_trial(thread, None, failed) != first {
+        if self.resume_on_trial(thread, saved, failed) != first {
             return false;
         }
         (position..self.graph().location(loc).co.len()).all(|position| {
             let graph = self.graph();
             let value = graph.written(graph.location(loc).co[position], loc);
-            self.resume_on_trial(thread, None, failed);
+            self.resume_on_trial(thread, saved, failed);
             let again = self.resume_trial(thread, value);
             std::mem::swap(&mut self.trial, &mut self.other_trial);
             let at_once = self.resume_on_trial(thread, Some(snapshot.slot as usize), value);
@@ -124,13 +150,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// What a thread does next on a copy of the state, the current or a saved one, if its action reads this and no more.
     fn resume_on_trial(&mut self, thread: ThreadId, saved: Option<usize>, value: Value) -> Action {
-        match saved {
-            Some(slot) => self.trial.clone_from(self.snapshots.get(slot)),
-            None => {
-                self.program.share(&mut self.state);
-                self.trial.clone_from(&self.state);
-            }
-        }
+        self.begin_trial(saved);
         self.resume_trial(thread, value)
     }
 
@@ -189,26 +209,39 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 }
 
-/// The event that is so many before the pending action of a thread.
-fn nth_back(graph: &Graph, thread: ThreadId, distance: u32) -> EventId {
-    let last = graph.thread(thread).last;
-    (1..distance).fold(last, |id, _| graph.event(id).po_prev)
+/// A compare-and-swap that confirms what its thread has read before: one to come, or one that is in the graph.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    thread: ThreadId,
+    action: Action,
+    loc: Loc,
+    expected: Value,
+    /// What it confirms, and how many events before it that is; nothing since had an effect.
+    load: EventId,
+    distance: u32,
+    /// The saved state from before it, if that is not the current one.
+    saved: Option<usize>,
 }
 
-/// How far back the thread has read what it now expects of a location, with no effect since.
-fn speculation(graph: &Graph, thread: ThreadId, loc: Loc, expected: Value) -> Option<u32> {
-    let mut id = graph.thread(thread).last;
-    let mut distance = 1;
-    while id.is_some() {
-        let event = graph.event(id);
-        if event.is_write || !(event.is_read || event.is_fence()) {
-            return None;
+impl Attempt {
+    /// The action of a thread that comes after an event of it.
+    fn new(graph: &Graph, thread: ThreadId, action: Action, last: EventId, saved: Option<usize>) -> Option<Attempt> {
+        let Action::Cas { loc, expected, .. } = action else { return None };
+        let mut load = last;
+        for distance in 1.. {
+            if !load.is_some() {
+                return None;
+            }
+            let event = graph.event(load);
+            if event.is_write || !(event.is_read || event.is_fence()) {
+                return None;
+            }
+            if event.is_read && event.loc == loc {
+                let attempt = Attempt { thread, action, loc, expected, load, distance, saved };
+                return (event.answer == expected).then_some(attempt);
+            }
+            load = event.po_prev;
         }
-        if event.is_read && event.loc == loc {
-            return (event.answer == expected).then_some(distance);
-        }
-        id = event.po_prev;
-        distance += 1;
+        None
     }
-    None
 }

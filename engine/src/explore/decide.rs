@@ -214,16 +214,18 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let porf = std::mem::take(&mut self.porf);
         let revisiter = Revisiter { thread, porf: &porf, id: write };
         for index in (earliest.index()..graph.len()).rev() {
+            let graph = &self.graphs[self.level];
             let id = EventId::new(index);
             if id == write || revisiter.depends_on(graph, id) {
                 continue;
             }
-            let event = graph.event(id);
-            let candidate = event.is_read && event.loc == loc;
+            let candidate = graph.event(id).is_read && graph.event(id).loc == loc;
             self.stats.revisits_tried += u64::from(candidate);
-            if !is_maximally_added(graph, id, &revisiter) {
+            if !is_maximally_added(graph, id, &revisiter) && !self.is_only_confirmation(id, &revisiter) {
                 break;
             }
+            let graph = &self.graphs[self.level];
+            let event = graph.event(id);
             if candidate
                 && event.snapshot.is_some()
                 && (!event.after.is_some() || revisiter.depends_on(graph, event.after))
@@ -239,7 +241,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 }
 
-/// Pushes the revisits of `read` for every place that the write can then have.
+/// Pushes the revisits of `read` for every place that the write can then have, among the writes that are kept.
 fn push_places(
     graph: &Graph,
     choices: &mut Vec<Choice>,
@@ -250,6 +252,8 @@ fn push_places(
 ) {
     let co = &graph.location(graph.event(read).loc).co;
     let kept = |w: EventId| write.keeps(graph, read, w);
+    let kept_before =
+        |position: usize| co[..position].iter().filter(|&&w| w == EventId::INIT || kept(w)).count() as u32;
     match writes {
         Writes::RightAfter(source, way) => {
             let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
@@ -259,7 +263,7 @@ fn push_places(
                 choices.push(match write.id.is_some() {
                     true => Choice::RevisitOn { read, read_way },
                     false => {
-                        let (thread, place) = (write.thread, position as u32 + 1);
+                        let (thread, place) = (write.thread, kept_before(position + 1));
                         Choice::Revisit { thread, read, place, source, way, read_way }
                     }
                 });
@@ -268,9 +272,10 @@ fn push_places(
         Writes::After(own_floor) => {
             let len = co.iter().rposition(|&w| kept(w)).map_or(1, |last| last + 1);
             for place in (own_floor.max(floor) + 1..=len).rev() {
-                let splits = place < len && graph.event(co[place]).is_update();
-                if !splits {
-                    let (thread, place) = (write.thread, place as u32);
+                let deleted = co[place - 1] != EventId::INIT && !kept(co[place - 1]);
+                let splits = place < len && graph.event(co[place]).is_update() && kept(co[place]);
+                if !splits && !deleted {
+                    let (thread, place) = (write.thread, kept_before(place));
                     let source = EventId::NONE;
                     choices.push(Choice::Revisit { thread, read, place, source, way: 0, read_way });
                 }

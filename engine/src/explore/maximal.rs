@@ -23,6 +23,11 @@ impl Revisiter<'_> {
         id == EventId::INIT || contains(self.porf, graph.event(id))
     }
 
+    /// Whether another event was there before `id` was added, or is causally before the write.
+    pub fn was_there(&self, graph: &Graph, id: EventId, other: EventId) -> bool {
+        other != self.id && (other < id || self.depends_on(graph, other))
+    }
+
     /// Whether a revisit of `read` keeps this event (other than the read and the write).
     pub fn keeps(&self, graph: &Graph, read: EventId, id: EventId) -> bool {
         id < read || (id != read && id != self.id && self.depends_on(graph, id))
@@ -36,7 +41,7 @@ impl Revisiter<'_> {
 /// the first; and so is one of several ways. What is reached could not have been otherwise.
 pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
     let event = graph.event(id);
-    if event.fixed || event.way > 0 {
+    if !is_added_freely(graph, id, write) {
         return false;
     }
     if matches!(event.action, Action::Reach { .. }) {
@@ -45,10 +50,13 @@ pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'
     if !event.is_access() {
         return !matches!(event.action, Action::Choose(_)) || event.answer == 0;
     }
-    if event.revisited && !write.depends_on(graph, event.rf) {
-        return false;
-    }
     let position = graph.co_position(id) as usize;
     let later = &graph.location(event.loc).co[position + 1..];
-    !later.iter().any(|&other| other != write.id && (other < id || write.depends_on(graph, other)))
+    !later.iter().any(|&other| write.was_there(graph, id, other))
+}
+
+/// Whether an event is not there because of a revisit that must stay, nor in a way that is not the first.
+pub(super) fn is_added_freely(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
+    let event = graph.event(id);
+    !event.fixed && event.way == 0 && !(event.revisited && !write.depends_on(graph, event.rf))
 }

@@ -60,12 +60,23 @@ pub(super) struct First {
     pub source: Option<EventId>,
     /// In which of the ways that it allows.
     pub way: u32,
+    /// The saved state to begin with, if not the current one.
+    pub saved: Option<usize>,
 }
 
 impl First {
     pub fn reads(source: EventId) -> First {
-        First { source: Some(source), way: 0 }
+        First { source: Some(source), ..First::default() }
     }
+}
+
+/// What comes of a trial in which the thread waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spin {
+    /// How many events the iteration has.
+    pub events: u32,
+    /// What it has read, as far as that is known.
+    asleep: Asleep,
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -83,7 +94,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return true;
         }
         let first = graph.thread(thread).pending;
-        self.try_out(thread, first, First::default()).is_some()
+        let Some(spin) = self.try_out(thread, first, First::default()) else { return false };
+        self.graphs[self.level].set_asleep(thread, spin.asleep);
+        true
     }
 
     /// Whether a thread that reads from this write would wait, should it read the latest of everything else; if so, its
@@ -119,19 +132,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens.
-    /// If it waits, says how many events its iteration has.
-    pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<u32> {
-        self.program.share(&mut self.state);
-        self.trial.clone_from(&self.state);
+    pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
+        self.begin_trial(first.saved);
         let (mut action, mut asleep, mut remembered) = (pending, Asleep::default(), true);
-        let First { mut source, mut way } = first;
+        let First { mut source, mut way, .. } = first;
         for _ in 0..TRIAL {
             let graph = &self.graphs[self.level];
             let value = match (action, action.loc()) {
                 (Action::Spin { events }, _) => {
-                    let asleep = if remembered { asleep } else { Asleep::default() };
-                    self.graphs[self.level].set_asleep(thread, asleep);
-                    return Some(events);
+                    return Some(Spin { events, asleep: if remembered { asleep } else { Asleep::default() } });
                 }
                 (Action::Fence { .. }, _) => 0,
                 (Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. }, Some(loc)) => {
@@ -153,6 +162,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         None
     }
 
+    /// Copies the current state, or a saved one, to try something out.
+    pub(super) fn begin_trial(&mut self, saved: Option<usize>) {
+        match saved {
+            Some(slot) => self.trial.clone_from(self.snapshots.get(slot)),
+            None => {
+                self.program.share(&mut self.state);
+                self.trial.clone_from(&self.state);
+            }
+        }
+    }
+
     /// Whether a thread waits though the last thing it has read is not the latest: it will never be revisited.
     pub(super) fn is_stale(&self, thread: ThreadId) -> bool {
         let graph = self.graph();
@@ -170,19 +190,27 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = self.graph();
         self.waiting.level >= AwaitLevel::Full
             && graph.threads().any(|(_, thread)| match thread.pending {
-                Action::Spin { events } => reads(graph, thread.last, events).any(|read| {
-                    let location = graph.location(graph.event(read).loc);
-                    graph.co_position(read) as usize + 1 < location.co.len()
-                }),
+                Action::Spin { events } => reads(graph, thread.last, events)
+                    .any(|read| graph.last_value(graph.event(read).loc) != Some(graph.event(read).answer)),
                 _ => false,
             })
     }
 
-    /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on.
+    /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on; or
+    /// for a value to come back, and there are other writes that it does not depend on.
     pub(super) fn unordered(&self, write: EventId) -> Option<Loc> {
         let graph = self.graph();
         let event = graph.event(write);
-        if !event.is_write || !graph.has_after() {
+        if !event.is_write {
+            return None;
+        }
+        if self.may_come_back(event.loc) && !self.waiting.unordered.contains(event.loc) {
+            let mut others = graph.location(event.loc).co.iter().filter(|&&other| other != EventId::INIT);
+            if !others.all(|&other| other == write || graph.is_porf_before(other, write)) {
+                return Some(event.loc);
+            }
+        }
+        if !graph.has_after() {
             return None;
         }
         let depends = |after: EventId| !after.is_some() || graph.is_porf_before(after, write);
