@@ -10,8 +10,8 @@ use dpor_engine::program::{
     Program, Reg, RmwOp, Slot, Unwind, Width,
 };
 use dpor_engine::vm::{
-    Action, Answer, Atomics, Basis, Cue, Explored, Image, Interpreter, Reply, RunOptions, Stop, ThreadId, Tracked,
-    Translated, run_image,
+    Action, Answer, Atomics, Basis, Cue, Effect, Explored, Image, Interpreter, Reply, RunOptions, Stop, ThreadId,
+    Tracked, Translated, run_image,
 };
 
 const U64: IntTy = IntTy::U64;
@@ -220,8 +220,8 @@ impl Interpreter<Action> for Plain {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
 
-    fn has_effect(&self, _: Action, _: u64, _: bool) -> bool {
-        true
+    fn effect(&self, _: Action, _: u64, _: bool) -> Effect {
+        Effect::Lasting
     }
 }
 

@@ -23,7 +23,7 @@ use crate::graph::ThreadId;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Outcome};
-use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Tracked};
+use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
 
 use output::FirstOutput;
 pub use subject::{Issue, State, Subject, Wrong};
@@ -87,6 +87,7 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
         let (report, outputs) = explore::explore_with(&subject, &limited(config, deadline), None, FirstOutput::default);
         let shared = report.errors.iter().find_map(|found| match &found.failure {
             explore::Failure::Program(Issue::Shared(site)) => Some(*site),
+            explore::Failure::Noticed(_) => Some(Site::Noticed),
             _ => None,
         });
         match shared {
@@ -164,7 +165,10 @@ impl Findings {
                     findings.add(Counterexample::nondeterminism(thread, recording));
                 }
                 // The explorer has dealt with it, unless it ran out of time.
-                explore::Failure::Unordered(_) | explore::Failure::Repeated(_) => findings.limit = Some(Limit::Time),
+                explore::Failure::Unordered(_)
+                | explore::Failure::Repeated(_)
+                | explore::Failure::Transient(..)
+                | explore::Failure::Noticed(_) => findings.limit = Some(Limit::Time),
             }
         }
         findings

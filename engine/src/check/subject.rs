@@ -8,8 +8,8 @@ use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
-    self, Action, Atom, Atomics, Basis, Changes, Cue, Explored, Failure, FailureKind, Image, Interpreter, Late, Output,
-    Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
+    Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::locations::{Atomic, Locations};
@@ -190,11 +190,13 @@ impl Subject {
             self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
             return graph::Action::Block;
         }
-        if effect || changed == Changes::Others {
-            state.trails.clear(id);
-        } else {
-            state.trails.go_on(id, changed == Changes::OwnBlocks);
+        match effect {
+            _ if changed == Changes::Others => state.trails.clear(id),
+            Effect::Lasting => state.trails.clear(id),
+            Effect::Write(write) => state.trails.write(id, write),
+            Effect::Nothing => {}
         }
+        state.trails.go_on(id, changed == Changes::OwnBlocks);
         if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
     }
 
@@ -208,12 +210,17 @@ impl Subject {
             Visited::New | Visited::Differently => may_retry,
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
-        if of_interest && !self.tracked.contains(Site::Loop(mark.site)) {
-            state.issue = Some(Issue::Shared(Site::Loop(mark.site)));
+        let undone = matches!(visited, Visited::Alike { undone: true, .. });
+        if undone && self.tracked.contains(Site::Noticed) {
+            return action;
+        }
+        let site = if undone { Site::Undoing(mark.site) } else { Site::Loop(mark.site) };
+        if of_interest && !self.tracked.contains(site) {
+            state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
         }
         match visited {
-            Visited::Alike { events } => graph::Action::Spin { events },
+            Visited::Alike { events, .. } => graph::Action::Spin { events },
             _ => action,
         }
     }
@@ -252,7 +259,7 @@ impl Subject {
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
         match thread.pending {
             graph::Action::Block => {}
-            graph::Action::Spin { events } => return has_read_latest(graph, thread, events),
+            graph::Action::Spin { events } => return graph.has_read_latest(thread, events),
             _ => return true,
         }
         if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
@@ -300,19 +307,6 @@ impl Subject {
         }
         readers(graph, writes)
     }
-}
-
-/// Whether all that the latest events of a thread have read is still the latest.
-fn has_read_latest(graph: &Graph, thread: &graph::Thread, events: u32) -> bool {
-    let mut id = thread.last;
-    for _ in 0..events {
-        let event = graph.event(id);
-        if event.is_read && graph.last_value(event.loc) != Some(event.answer) {
-            return false;
-        }
-        id = event.po_prev;
-    }
-    true
 }
 
 /// The threads that have locked a lock for reading, given all writes to it.
@@ -430,8 +424,8 @@ impl Interpreter<graph::Action> for Explorer<'_> {
         })
     }
 
-    fn has_effect(&self, action: graph::Action, value: u64, wrote: bool) -> bool {
-        trail::has_effect(&action, value, wrote)
+    fn effect(&self, action: graph::Action, value: u64, wrote: bool) -> Effect {
+        trail::effect(&action, value, wrote)
     }
 }
 
@@ -475,7 +469,14 @@ impl Program for Subject {
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
         let is_loop = |site| self.tracked.contains(Site::Loop(site));
-        self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop)
+        self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
+    }
+
+    fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
+        let undoes = |site| self.tracked.contains(Site::Undoing(site));
+        self.tracked.has_undoing_loops()
+            && !self.tracked.contains(Site::Noticed)
+            && state.trails.all_sites(vm_thread(thread)).any(undoes)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {

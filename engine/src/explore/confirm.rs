@@ -84,7 +84,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether an attempt fails if it reads from this write, so that the thread loads again.
     fn fails(&mut self, attempt: Attempt, source: EventId) -> bool {
         let Attempt { thread, action, saved, .. } = attempt;
-        let first = First { source: Some(source), way: 0, saved };
+        let first = First { saved, ..First::reads(source) };
         self.graph().written(source, attempt.loc) != attempt.expected
             && (self.try_out(thread, action, first).is_some_and(|spin| spin.events > attempt.distance)
                 || self.goes_on_with(attempt, source)
@@ -99,7 +99,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         let attempt = self.next_attempt(thread);
-        self.try_out(thread, action, First { source: Some(source), way: 1, saved: None }).is_some()
+        self.try_out(thread, action, First { way: 1, ..First::reads(source) }).is_some()
             || attempt.is_some_and(|attempt| self.goes_on_with(attempt, source) || self.loads_again(attempt, source))
     }
 

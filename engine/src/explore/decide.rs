@@ -106,7 +106,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 if position < floors.update {
                     continue;
                 }
-                if value == old && self.waits_in_vain(thread, source) {
+                let takes_back = value == old || self.program.may_undo(&self.state, thread);
+                if takes_back && self.waits_in_vain(thread, source) {
                     if position == last {
                         self.choices.push(Choice::Read { source, way });
                     }

@@ -5,6 +5,7 @@
 //! product of the numbers of children on the way is an unbiased estimate of the number of leaves. The trees are uneven, so
 //! that one descent says little: the estimate comes with its standard error.
 
+use super::choice::Choice;
 use super::program::Program;
 use super::visit::{Step, Visitor};
 use super::waiting::{Locs, Waiting};
@@ -48,7 +49,7 @@ impl Estimate {
 /// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
     let none = Locs::default();
-    let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none };
+    let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none, transients: &[] };
     with_model(config, Sampling { program, waiting, samples, seed })
 }
 
@@ -107,10 +108,17 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
             return self.pick(frame.thread, frame.start, frame.slot, leaves);
         }
         let start = visitor.choices.len();
+        visitor.stuck.clear();
         let next = visitor.next_thread();
         match next {
             Some(thread) => visitor.decide(thread),
-            None => visitor.decide_full(),
+            None => {
+                visitor.choices.push(Choice::Full);
+                visitor.decide_full();
+            }
+        }
+        if let Some(failed) = visitor.take_learned() {
+            return failed;
         }
         if visitor.choices.len() == start {
             return Step::Cut;

@@ -21,6 +21,7 @@ mod replay;
 mod revisit;
 mod snapshots;
 mod stats;
+mod undo;
 mod visit;
 mod waiting;
 mod workers;
@@ -30,6 +31,7 @@ pub use estimate::{Estimate, estimate};
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
+pub use undo::Transient;
 pub use workers::Progress;
 
 use crate::graph::{Graph, Loc, ThreadId};
@@ -134,6 +136,11 @@ pub enum Failure<E> {
     /// A location that threads confirm has the same value twice, so that a confirmation may succeed though something was
     /// written in between: it is explored again without relying on that. Reports never have this.
     Repeated(Loc),
+    /// A loop writes something and takes it back: it is explored again with a look at who may notice. Reports never have this.
+    Transient(Loc, Transient),
+    /// Somebody may notice what a loop writes and takes back: the program must not say then that it
+    /// [takes it back](Program::may_undo), and is to be explored again.
+    Noticed(Loc),
 }
 
 /// An erroneous execution.
@@ -190,15 +197,18 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
     let (mut unordered, mut repeated) = (Locs::default(), Locs::default());
+    let mut transients = Vec::new();
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let waiting = Waiting { level: config.awaiting, unordered: &unordered, repeated: &repeated };
+        let waiting =
+            Waiting { level: config.awaiting, unordered: &unordered, repeated: &repeated, transients: &transients };
         let (report, observers) = with_model(config, Run { program, config, waiting, progress, observers });
         let mut again = false;
         for found in &report.errors {
             match found.failure {
                 Failure::Unordered(loc) => unordered.insert(loc),
                 Failure::Repeated(loc) => repeated.insert(loc),
+                Failure::Transient(loc, transient) => transients.push((loc, transient)),
                 _ => continue,
             }
             again = true;

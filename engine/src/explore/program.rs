@@ -72,6 +72,12 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether that may write and take it back in the same iteration.
+    fn may_undo(&self, state: &Self::State, thread: ThreadId) -> bool {
+        let _ = (state, thread);
+        false
+    }
+
     /// Whether a thread is in the same state in both, and so would do the same from there on, given the same answers.
     fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
         let _ = (a, b, thread);

@@ -108,6 +108,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if let Some(race) = find_race(graph, read) {
             return Step::Failed(Failure::Race(race));
         }
+        if let Some(loc) = self.noticed(read) {
+            return Step::Failed(Failure::Noticed(loc));
+        }
         match self.run(read) {
             Step::Extended if effect.written.is_some() => self.revisit_on(),
             other => other,

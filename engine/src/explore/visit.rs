@@ -10,6 +10,7 @@ use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
 use super::snapshots::Snapshots;
 use super::stats::Stats;
+use super::undo::Overlay;
 use super::waiting::Waiting;
 use super::{Failure, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
@@ -40,6 +41,13 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub other_trial: P::State,
     /// Threads that cannot confirm what they have read, as it is.
     pub stuck: Vec<ThreadId>,
+    /// What the thread that tries something has written, and what happens before its next step.
+    pub overlay: Overlay,
+    pub clock: Vec<u32>,
+    /// Why the exploration has to begin again.
+    pub learned: Option<Failure<P::Error>>,
+    /// Whether the thread that tried something failed.
+    pub trial_failed: bool,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -89,6 +97,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             trial: program.initial(),
             other_trial: program.initial(),
             stuck: Vec::new(),
+            overlay: Overlay::default(),
+            clock: Vec::new(),
+            learned: None,
+            trial_failed: false,
         }
     }
 
@@ -143,6 +155,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let (thread, choice) = loop {
             let Some(thread) = self.next_thread() else { return self.full() };
             self.decide(thread);
+            if let Some(failed) = self.take_learned() {
+                return failed;
+            }
             match self.choices.get(start).copied() {
                 Some(choice) => break (thread, choice),
                 None if self.awaits_confirmation(thread) => self.stuck.push(thread),
@@ -282,6 +297,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if let Some(loc) = self.repeated(id) {
             return Step::Failed(Failure::Repeated(loc));
         }
+        if let Some(loc) = self.noticed(id) {
+            return Step::Failed(Failure::Noticed(loc));
+        }
+        if let Some(failed) = self.take_learned() {
+            return failed;
+        }
         self.run(id)
     }
 
@@ -298,6 +319,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         graph.set_pending(thread, action);
         if action == Action::Fail {
             return self.fail(thread);
+        }
+        if let Action::Spin { events } = action {
+            self.note_undone(self.graph().thread(thread).last, events, &Overlay::default());
+        }
+        if let Some(failed) = self.take_learned() {
+            return failed;
         }
         if self.is_stale(thread) {
             return Step::Cut;

@@ -19,12 +19,13 @@
 
 use super::AwaitLevel;
 use super::program::{Answer, Program};
+use super::undo::{Overlay, Transient};
 use super::visit::Visitor;
-use crate::graph::{Action, Asleep, EventId, Graph, Loc, ThreadId};
+use crate::graph::{Action, Asleep, EventId, Graph, Loc, ThreadId, Value, join};
 use crate::model::Model;
 
 /// How many actions a thread may try before it is taken not to wait.
-const TRIAL: usize = 256;
+const TRIAL: u32 = 256;
 
 /// A set of locations.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +52,8 @@ pub(super) struct Waiting<'a> {
     pub unordered: &'a Locs,
     /// Locations that threads confirm, and that have the same value more than once.
     pub repeated: &'a Locs,
+    /// What loops write and take back.
+    pub transients: &'a [(Loc, Transient)],
 }
 
 /// How the first action of a trial happens.
@@ -58,6 +61,8 @@ pub(super) struct Waiting<'a> {
 pub(super) struct First {
     /// What it reads from, if not the latest.
     pub source: Option<EventId>,
+    /// What it reads, if that is something else.
+    pub value: Option<Value>,
     /// In which of the ways that it allows.
     pub way: u32,
     /// The saved state to begin with, if not the current one.
@@ -75,6 +80,8 @@ impl First {
 pub(super) struct Spin {
     /// How many events the iteration has.
     pub events: u32,
+    /// How many of them were tried.
+    steps: u32,
     /// What it has read, as far as that is known.
     asleep: Asleep,
 }
@@ -126,38 +133,74 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
         let pending = &self.graph().thread(thread).pending;
-        (pending.is_rmw() || matches!(pending, Action::Load { .. } | Action::Fence { .. }))
-            && !pending.is_lock()
-            && self.program.may_spin(&self.state, thread)
+        match pending.is_lock() {
+            true => self.program.may_undo(&self.state, thread),
+            false => {
+                (pending.is_rmw() || matches!(pending, Action::Load { .. } | Action::Fence { .. }))
+                    && self.program.may_spin(&self.state, thread)
+            }
+        }
     }
 
     /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens.
     pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
         self.begin_trial(first.saved);
+        let mut overlay = std::mem::take(&mut self.overlay);
+        overlay.begin(self.program.may_undo(&self.trial, thread));
+        let last = self.graph().thread(thread).last;
+        let spin = self.run_trial(thread, pending, first, &mut overlay);
+        if let (Some(spin), false, None) = (&spin, overlay.is_empty(), first.saved) {
+            // What the iteration did before is in the graph.
+            self.note_undone(last, spin.events.saturating_sub(spin.steps), &overlay);
+        }
+        self.overlay = overlay;
+        spin
+    }
+
+    fn run_trial(&mut self, thread: ThreadId, pending: Action, first: First, overlay: &mut Overlay) -> Option<Spin> {
         let (mut action, mut asleep, mut remembered) = (pending, Asleep::default(), true);
-        let First { mut source, mut way, .. } = first;
-        for _ in 0..TRIAL {
+        let First { mut source, mut value, mut way, .. } = first;
+        let graph = &self.graphs[self.level];
+        self.trial_failed = false;
+        self.clock.clear();
+        self.clock.extend_from_slice(graph.hb(graph.thread(thread).tip()));
+        for steps in 0..TRIAL {
             let graph = &self.graphs[self.level];
-            let value = match (action, action.loc()) {
+            let (read, update) = match (action, action.loc()) {
                 (Action::Spin { events }, _) => {
-                    return Some(Spin { events, asleep: if remembered { asleep } else { Asleep::default() } });
+                    remembered &= overlay.is_empty();
+                    return Some(Spin { events, steps, asleep: if remembered { asleep } else { Asleep::default() } });
                 }
-                (Action::Fence { .. }, _) => 0,
-                (Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. }, Some(loc)) => {
-                    let latest = graph.last_value(loc).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
-                    let value = source.take().map_or(latest, |write| graph.written(write, loc));
-                    remembered &= graph.last_value(loc).is_some() && asleep.add(loc, value);
-                    value
+                (Action::Fence { .. }, _) => (0, None),
+                (Action::Store { loc, value, order }, _) if order.is_atomic() => {
+                    overlay.write(loc, None, value, false)?;
+                    (0, Some(value))
+                }
+                (_, Some(loc)) if is_tried(&action) => {
+                    let last = graph.last_value(loc);
+                    let latest = || last.unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
+                    let write = source.take();
+                    let latest =
+                        write.map_or_else(|| overlay.value(loc).unwrap_or_else(latest), |w| graph.written(w, loc));
+                    let read = value.take().unwrap_or(latest);
+                    remembered &= last.is_some() && asleep.add(loc, read);
+                    if action.is_blocked_by(read) {
+                        return None;
+                    }
+                    let update = action.update(read, std::mem::take(&mut way));
+                    if action.order(update.is_some()).is_acquire() && last.is_some() && !overlay.has(loc) {
+                        join(&mut self.clock, graph.rel(write.unwrap_or(graph.location(loc).co_max())));
+                    }
+                    if let Some(new) = update.filter(|new| *new != read) {
+                        overlay.write(loc, Some(read), new, action.adds())?;
+                    }
+                    (read, update)
                 }
                 _ => return None,
             };
-            let update = action.update(value, std::mem::take(&mut way));
-            if update.is_some_and(|new| new != value) {
-                return None;
-            }
-            let clock = graph.hb(graph.thread(thread).tip());
-            let answer = Answer { value, wrote: update.is_some(), initial: false, clock, graph };
+            let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &self.clock, graph };
             action = self.program.resume(&mut self.trial, thread, answer);
+            self.trial_failed = action == Action::Fail;
         }
         None
     }
@@ -190,8 +233,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = self.graph();
         self.waiting.level >= AwaitLevel::Full
             && graph.threads().any(|(_, thread)| match thread.pending {
-                Action::Spin { events } => reads(graph, thread.last, events)
-                    .any(|read| graph.last_value(graph.event(read).loc) != Some(graph.event(read).answer)),
+                Action::Spin { events } => !graph.has_read_latest(thread, events),
                 _ => false,
             })
     }
@@ -218,6 +260,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let waited = || graph.location(event.loc).reads.iter().any(|&read| !depends(graph.event(read).after));
         (waiting || waited()).then_some(event.loc)
     }
+}
+
+/// Whether an action is tried out.
+fn is_tried(action: &Action) -> bool {
+    matches!(action, Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. })
+        || action.is_lock()
 }
 
 /// The reads among so many events of a thread, from this one back.

@@ -316,7 +316,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     fn is_final(&self, failure: &Failure<P::Error>) -> bool {
         match failure {
             Failure::Program(error) => self.visitor.program.is_final(error),
-            Failure::Unordered(_) | Failure::Repeated(_) => true,
+            Failure::Unordered(_) | Failure::Repeated(_) | Failure::Transient(..) | Failure::Noticed(_) => true,
             Failure::Race(_) | Failure::Nondeterminism(_) => false,
         }
     }

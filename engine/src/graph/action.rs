@@ -258,6 +258,15 @@ impl Action {
         }
     }
 
+    /// Whether what it writes is what it reads and a number that does not depend on that.
+    pub fn adds(&self) -> bool {
+        match self {
+            Action::Rmw { op, .. } => matches!(op, RmwOp::Add | RmwOp::Sub),
+            Action::Try { then, .. } | Action::Await { then, .. } => matches!(then, Then::Add(_)),
+            _ => false,
+        }
+    }
+
     /// Whether it waits until it may write: a lock.
     #[inline]
     pub fn is_lock(&self) -> bool {

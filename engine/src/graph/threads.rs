@@ -168,6 +168,30 @@ impl Graph {
         self.has_after = true;
     }
 
+    /// Whether a thread that has ended an iteration of so many events has read the latest of everything: it would read the
+    /// same again. What threads write and take back in such iterations does not count.
+    pub fn has_read_latest(&self, thread: &Thread, events: u32) -> bool {
+        let before = |id: &EventId| Some(self.event(*id).po_prev);
+        let iteration = std::iter::successors(Some(thread.last), before).take_while(|id| id.is_some());
+        iteration.take(events as usize).all(|id| {
+            let event = self.event(id);
+            let own = event.is_read && event.rf != EventId::INIT && {
+                let source = self.event(event.rf);
+                source.thread == event.thread && source.index + events >= thread.len
+            };
+            let later = || &self.location(event.loc).co[event.co_pos as usize + 1..];
+            (!event.is_read || own || self.last_value(event.loc) == Some(event.answer))
+                && (!event.is_write || later().iter().all(|&write| self.is_in_vain(write)))
+        })
+    }
+
+    /// Whether an event is part of an iteration that has no effect.
+    fn is_in_vain(&self, id: EventId) -> bool {
+        let event = self.event(id);
+        let thread = self.thread(event.thread);
+        matches!(thread.pending, Action::Spin { events } if event.index + events >= thread.len)
+    }
+
     /// Remembers what a thread waits for.
     pub(crate) fn set_asleep(&mut self, id: ThreadId, asleep: Asleep) {
         self.threads[id.index()].asleep = asleep;

@@ -43,7 +43,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
-pub use explored::{Atom, Basis, Changes, Cue, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated};
+pub use explored::{
+    Atom, Basis, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated, Write,
+};
 pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
 pub use memory::{Atomics, Site, Tracked};

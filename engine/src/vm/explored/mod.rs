@@ -67,9 +67,30 @@ pub trait Interpreter<A>: Atomics {
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
 
-    /// Whether an action that has this value, and wrote something or not, has changed anything for others, or was a
-    /// choice.
-    fn has_effect(&self, action: A, value: u64, wrote: bool) -> bool;
+    /// What an action that has this value, and wrote something or not, has changed for others.
+    fn effect(&self, action: A, value: u64, wrote: bool) -> Effect;
+}
+
+/// What an action has changed for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Nothing,
+    /// It has written to an atomic: that may be taken back.
+    Write(Write),
+    /// Something else, or it was a choice.
+    Lasting,
+}
+
+/// A write to an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The number of the atomic.
+    pub loc: u32,
+    /// What was there before, as far as that is known.
+    pub read: Option<u64>,
+    pub written: u64,
+    /// Whether it is a sum of that and a number.
+    pub adds: bool,
 }
 
 /// What a thread has changed of what threads share.
@@ -88,8 +109,8 @@ pub struct Stepped<A> {
     pub action: A,
     /// By what a loop recognises where it is now.
     pub mark: Mark,
-    /// Whether what it waited for before has changed anything for others.
-    pub effect: bool,
+    /// What that which it waited for before has changed for others.
+    pub effect: Effect,
     pub changed: Changes,
     /// Whether it can come back to where it is now.
     pub in_loop: bool,

@@ -14,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::{Atom, View};
-use super::{Basis, Changes, Interpreter, Reply, Stepped, Translated};
+use super::{Basis, Changes, Effect, Interpreter, Reply, Stepped, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,8 +153,8 @@ impl<A: Copy> Universe<A> {
         let id = moment.thread;
         let before = self.row(row).thread(id);
         let effect = match (self.threads.action(before), cue) {
-            (Some(action), Cue::Value { value, wrote }) => interpreter.has_effect(action, value, wrote),
-            _ => true,
+            (Some(action), Cue::Value { value, wrote }) => interpreter.effect(action, value, wrote),
+            _ => Effect::Lasting,
         };
         let answer = match (self.pending(row, id), cue) {
             (Some(action), Cue::Value { value, wrote }) => match interpreter.answer(action, value, wrote) {

@@ -45,6 +45,10 @@ pub enum Site {
     Finish,
     /// A loop that may wait for other threads, by where it is.
     Loop(u64),
+    /// One that also writes, and takes it back.
+    Undoing(u64),
+    /// Somebody notices what such loops write and take back: they are explored as they are.
+    Noticed,
 }
 
 /// The memory that is shared, and the questions that are answered.
@@ -55,6 +59,8 @@ pub struct Tracked {
     frames: bool,
     /// Whether loops are.
     loops: bool,
+    /// Whether loops are that take back what they write.
+    undoing: bool,
 }
 
 impl Tracked {
@@ -62,6 +68,7 @@ impl Tracked {
     pub fn insert(&mut self, site: Site) {
         self.frames |= matches!(site, Site::Frame(_));
         self.loops |= matches!(site, Site::Loop(_));
+        self.undoing |= matches!(site, Site::Undoing(_));
         self.sites.insert(site);
     }
 
@@ -74,6 +81,12 @@ impl Tracked {
     #[inline]
     pub fn has_loops(&self) -> bool {
         self.loops
+    }
+
+    /// Whether there are loops that may wait, and take back what they have written.
+    #[inline]
+    pub fn has_undoing_loops(&self) -> bool {
+        self.undoing
     }
 
     /// Whether the frames of a function are shared.

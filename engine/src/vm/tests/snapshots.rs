@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Atomics, Basis, Cue, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop, ThreadId,
-    Tracked, Translated, run_image,
+    Action, Answer, Atomics, Basis, Cue, Effect, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop,
+    ThreadId, Tracked, Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -89,8 +89,8 @@ impl Interpreter<Action> for Plain {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
 
-    fn has_effect(&self, _: Action, _: u64, _: bool) -> bool {
-        true
+    fn effect(&self, _: Action, _: u64, _: bool) -> Effect {
+        Effect::Lasting
     }
 }
 

@@ -129,7 +129,7 @@ fn update() {
 // One of n threads takes the only one there is; the others see that there is none.
 #[dpor::test]
 fn update_that_gives_up() {
-    // COUNT: rc11 3.. sc 3.. tso 3.. pso 3..
+    // COUNT: rc11 3 sc 3 tso 3 pso 3
     let left = AtomicUsize::new(1);
     let taken = AtomicUsize::new(0);
     threads(3, |i| {
@@ -220,7 +220,7 @@ fn with_writes_to_locals() {
 // What the compare-exchange publishes is allocated in each iteration, and freed where that fails.
 #[dpor::test]
 fn with_an_allocation_in_each() {
-    // COUNT: rc11 6.. sc 6.. tso 6.. pso 6..
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
     // LEVELS: off 6.. stale 6.. in-place 6.. full 6..
     let current = AtomicPtr::new(Box::into_raw(Box::new(0)));
     let old = [const { Plain::new(ptr::null_mut()) }; 3];

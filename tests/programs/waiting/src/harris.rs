@@ -170,7 +170,7 @@ fn removes() {
 // The same node is removed once.
 #[dpor::test]
 fn removes_of_the_same() {
-    // COUNT: sc 4+?
+    // COUNT: sc 4
     let nodes = [node(1)];
     let list = list(&nodes);
     let (first, second) = two(|| list.remove(1), || list.remove(1));

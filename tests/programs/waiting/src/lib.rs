@@ -7,8 +7,8 @@
 //! others, and without, a test must pass.
 //!
 //! An iteration that ends where it began is as good as none, so that of a loop that waits only the last iteration counts.
-//! Not all such iterations are recognised: `n+?` says that there are blocked executions that need not be, `n..` that more than
-//! the `n` executions are explored that there are without such iterations.
+//! Where not all such iterations are recognised, `n..` says that more than the `n` executions are explored that there are
+//! without them.
 #![cfg(test)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "some unsafe blocks are wrong by design")]
 

@@ -94,7 +94,7 @@ fn all(stack: &Stack, popped: impl IntoIterator<Item = Popped>) -> Vec<u32> {
 // before anything was pushed or after the pop: 2·(1 + 1 + 2).
 #[dpor::test]
 fn pushes_and_a_pop() {
-    // COUNT: rc11 8.. sc 8.. tso 8.. pso 8..
+    // COUNT: rc11 8 sc 8 tso 8 pso 8
     let stack = Stack::new(RIGHT);
     let popped = thread::scope(|scope| {
         scope.spawn(|| stack.push(1));
@@ -106,7 +106,7 @@ fn pushes_and_a_pop() {
 
 #[dpor::test]
 fn pushes_of_one_and_pops_of_another() {
-    // COUNT: rc11 6.. sc 6.. tso 6.. pso 6..
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
     let stack = Stack::new(RIGHT);
     let push = || [1, 2].map(|value| stack.push(value));
     let (_, popped) = two(push, || [stack.pop(), stack.pop()]);
@@ -119,7 +119,7 @@ fn pushes_of_one_and_pops_of_another() {
 
 #[dpor::test]
 fn push_and_pop_by_two() {
-    // COUNT: rc11 10.. sc 10.. tso 10.. pso 10..
+    // COUNT: rc11 10 sc 10 tso 10 pso 10
     let stack = Stack::new(RIGHT);
     let push_and_pop = |value| {
         stack.push(value);

@@ -68,7 +68,7 @@ fn one_of_each() {
 
 #[dpor::test]
 fn two_producers() {
-    // COUNT: rc11 2+? sc 2+? tso 2+? pso 2+?
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
     let queue = Queue::new();
     threads(3, |i| match i {
         0 => assert_eq!(queue.pop() + queue.pop(), 3),
@@ -78,7 +78,7 @@ fn two_producers() {
 
 #[dpor::test]
 fn two_of_each() {
-    // COUNT: rc11 4+? sc 4+? tso 4+? pso 4+?
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
     let (queue, popped) = (Queue::new(), [const { Plain::new(0) }; 2]);
     threads(4, |i| match popped.get(i) {
         Some(popped) => popped.write(queue.pop()),
@@ -90,7 +90,7 @@ fn two_of_each() {
 // Two producers push two each, in any order that keeps those of either in sequence, C(4, 2), through room for two.
 #[dpor::test]
 fn two_producers_of_two() {
-    // COUNT: rc11 6+? sc 6+? tso 6+? pso 6+?
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
     let queue = Queue::new();
     threads(3, |i| match i {
         0 => {
