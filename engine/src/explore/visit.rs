@@ -213,10 +213,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         for index in 0..self.graph().preference().len() {
             let graph = self.graph();
             let thread = graph.preference()[index];
-            if !graph.thread(thread).alive {
+            let slot = graph.thread(thread);
+            if !slot.alive || slot.is_finished() {
                 continue;
             }
-            let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
+            let waits_for_value = matches!(slot.pending, Action::Await { then: Then::Read, .. });
             let ready = is_enabled(self.program, &self.state, graph, thread);
             if ready && !self.would_wait(thread) {
                 return Some(thread);
@@ -270,11 +271,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let (thread, value) = (event.thread, event.answer);
         let initial = event.is_read && event.rf == EventId::INIT;
         let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id), graph };
-        let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
+        let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id), graph)));
         graph.set_pending(thread, action);
-        if action == Action::Fail {
+        if matches!(action, Action::Fail) {
             return self.fail(thread);
         }
         if self.is_stale(thread) {
@@ -283,7 +284,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         if let Some((child, action)) = first {
             graph.set_pending(child, action);
-            if action == Action::Fail {
+            if matches!(action, Action::Fail) {
                 return self.fail(child);
             }
         }
