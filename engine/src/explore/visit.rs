@@ -11,7 +11,7 @@ use super::program::{Answer, Ending, Program};
 use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::waiting::Waiting;
-use super::{Failure, Observer};
+use super::{AwaitLevel, Failure, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
 use crate::model::{Model, Scratch, find_race};
 
@@ -207,9 +207,14 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// The thread that `next_P` prefers of those that can go on.
     ///
-    /// Those that would wait come last: they read what makes them wait for ever, or something old that does not.
+    /// One that has spawned others and is about to read comes after them: to read what is there is cheaper than to be
+    /// revisited. Those that would wait come last: they read what makes them wait for ever, or something old that does not.
     pub fn next_thread(&mut self) -> Option<ThreadId> {
-        let mut waiting = None;
+        let (mut reader, mut waiting) = (None, None);
+        let late = |graph: &Graph, thread| {
+            let slot = graph.thread(thread);
+            slot.has_spawned() && matches!(slot.pending, Action::Load { .. })
+        };
         for index in 0..self.graph().preference().len() {
             let graph = self.graph();
             let thread = graph.preference()[index];
@@ -220,13 +225,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             let waits_for_value = matches!(slot.pending, Action::Await { then: Then::Read, .. });
             let ready = is_enabled(self.program, &self.state, graph, thread);
             if ready && !self.would_wait(thread) {
-                return Some(thread);
+                if self.waiting.level < AwaitLevel::Full || !late(self.graph(), thread) {
+                    return Some(thread);
+                }
+                reader.get_or_insert(thread);
+                continue;
             }
             if ready || waits_for_value {
                 waiting.get_or_insert(thread);
             }
         }
-        waiting
+        reader.or(waiting)
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.

@@ -111,6 +111,12 @@ impl Thread {
         if self.last.is_some() { self.last } else { self.spawn }
     }
 
+    /// Whether it has spawned other threads.
+    #[inline]
+    pub(crate) fn has_spawned(&self) -> bool {
+        self.spawned > 0
+    }
+
     /// Whether it has nothing more to do.
     #[inline]
     pub fn is_finished(&self) -> bool {
