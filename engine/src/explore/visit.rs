@@ -311,6 +311,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     pub fn finish(&self) -> Step<P::Error> {
         let ending = Ending::of(self.graph());
+        if ending == Ending::Blocked && self.waits_without_reason() {
+            return Step::Cut;
+        }
         match self.program.finish(&self.state, self.graph(), ending) {
             Ok(()) => Step::Full(ending),
             Err(error) => Step::Failed(Failure::Program(error)),

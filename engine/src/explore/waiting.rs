@@ -146,6 +146,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             })
     }
 
+    /// Whether a thread waits only because a compare-and-swap has failed without a reason: it would not, had that not failed.
+    pub(super) fn waits_without_reason(&self) -> bool {
+        let graph = self.graph();
+        graph.threads().any(|(_, thread)| match thread.pending {
+            Action::Spin { events } => latest(graph, thread.last, events).any(|id| graph.event(id).fails_spuriously()),
+            _ => false,
+        })
+    }
+
     /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on.
     pub(super) fn unordered(&self, write: EventId) -> Option<Loc> {
         let graph = self.graph();
@@ -162,16 +171,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
 /// The last read among the latest events of a thread.
 fn last_read(graph: &Graph, thread: ThreadId, events: u32) -> Option<EventId> {
-    let mut id = graph.thread(thread).last;
-    for _ in 0..events {
-        if !id.is_some() {
-            return None;
-        }
-        let event = graph.event(id);
-        if event.is_read {
-            return Some(id);
-        }
-        id = event.po_prev;
-    }
-    None
+    latest(graph, graph.thread(thread).last, events).find(|&id| graph.event(id).is_read)
+}
+
+/// The latest events of a thread, of which this is the last, from there back.
+fn latest(graph: &Graph, last: EventId, events: u32) -> impl Iterator<Item = EventId> {
+    let before = |id: &EventId| Some(graph.event(*id).po_prev).filter(|id| id.is_some());
+    std::iter::successors(Some(last).filter(|id| id.is_some()), before).take(events as usize)
 }

@@ -118,6 +118,12 @@ impl Event {
         self.is_read && self.is_write
     }
 
+    /// Whether it is a compare-and-swap that has failed though it has read what it expected.
+    #[inline]
+    pub fn fails_spuriously(&self) -> bool {
+        self.way > 0 && matches!(self.action, Action::Cas { .. })
+    }
+
     /// Whether it is a fence of any kind.
     #[inline]
     pub fn is_fence(&self) -> bool {
