@@ -234,6 +234,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "memchr" => Builtin::Memchr,
         "memrchr" => Builtin::Memrchr,
         "strlen" => Builtin::Strlen,
+        "__xpg_strerror_r" => Builtin::StrError,
         "pthread_create" => Builtin::PthreadCreate,
         "pthread_join" => Builtin::PthreadJoin,
         "pthread_detach" => Builtin::PthreadDetach,

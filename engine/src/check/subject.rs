@@ -550,7 +550,7 @@ fn may_come_later(graph: &Graph, thread: ThreadId, access: &Late) -> bool {
 
 /// Whether a thread has ended the program, with all that is left in memory.
 fn exits(graph: &Graph) -> bool {
-    graph.threads().any(|(_, thread)| thread.pending == graph::Action::Exit)
+    graph.threads().any(|(_, thread)| matches!(thread.pending, graph::Action::Exit))
 }
 
 fn vm_thread(thread: ThreadId) -> vm::ThreadId {

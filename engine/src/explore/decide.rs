@@ -29,6 +29,7 @@ struct Floors {
 }
 
 /// Whether a thread can take its pending action in this graph.
+#[inline]
 pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Graph, thread: ThreadId) -> bool {
     match graph.thread(thread).pending {
         Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => false,

@@ -12,7 +12,7 @@ use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::undo::Overlay;
 use super::waiting::Waiting;
-use super::{Failure, Observer};
+use super::{AwaitLevel, Failure, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
 use crate::model::{Model, Scratch, find_race};
 
@@ -244,25 +244,35 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// The thread that `next_P` prefers of those that can go on.
     ///
-    /// Those that would wait come last: they read what makes them wait for ever, or something old that does not.
+    /// One that has spawned others and is about to read comes after them: to read what is there is cheaper than to be
+    /// revisited. Those that would wait come last: they read what makes them wait for ever, or something old that does not.
     pub fn next_thread(&mut self) -> Option<ThreadId> {
-        let mut waiting = None;
+        let (mut reader, mut waiting) = (None, None);
+        let late = |graph: &Graph, thread| {
+            let slot = graph.thread(thread);
+            slot.has_spawned() && matches!(slot.pending, Action::Load { .. })
+        };
         for index in 0..self.graph().preference().len() {
             let graph = self.graph();
             let thread = graph.preference()[index];
-            if !graph.thread(thread).alive || self.stuck.contains(&thread) {
+            let slot = graph.thread(thread);
+            if !slot.alive || slot.is_finished() || self.stuck.contains(&thread) {
                 continue;
             }
-            let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
+            let waits_for_value = matches!(slot.pending, Action::Await { then: Then::Read, .. });
             let ready = is_enabled(self.program, &self.state, graph, thread);
             if ready && !self.would_wait(thread) {
-                return Some(thread);
+                if self.waiting.level < AwaitLevel::Full || !late(self.graph(), thread) {
+                    return Some(thread);
+                }
+                reader.get_or_insert(thread);
+                continue;
             }
             if ready || waits_for_value {
                 waiting.get_or_insert(thread);
             }
         }
-        waiting
+        reader.or(waiting)
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
@@ -313,11 +323,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let (thread, value) = (event.thread, event.answer);
         let initial = event.is_read && event.rf == EventId::INIT;
         let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id), graph };
-        let spawned = (event.action == Action::Spawn).then(|| ThreadId::new(value as usize));
+        let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, answer);
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id), graph)));
         graph.set_pending(thread, action);
-        if action == Action::Fail {
+        if matches!(action, Action::Fail) {
             return self.fail(thread);
         }
         if let Action::Spin { events } = action {
@@ -332,7 +342,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         if let Some((child, action)) = first {
             graph.set_pending(child, action);
-            if action == Action::Fail {
+            if matches!(action, Action::Fail) {
                 return self.fail(child);
             }
         }

@@ -3,7 +3,6 @@
 use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
-use super::threads::Asleep;
 use super::view::join;
 use super::{Graph, Location, VIEWS};
 
@@ -53,16 +52,22 @@ impl Graph {
 
     /// Adds an action of a thread as an event; a write gets no place in coherence order yet.
     pub(super) fn append_unordered(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
-        let id = EventId::new(self.events.len());
         let event = self.make_event(thread, action, effect);
-        self.push_views(&event, id);
+        self.push_views(&event, EventId::new(self.events.len()));
+        self.push(event)
+    }
+
+    /// Adds an event whose views are there already.
+    #[inline]
+    pub(super) fn push(&mut self, event: Event) -> EventId {
+        let id = EventId::new(self.events.len());
         self.link_elsewhere(&event, id);
         self.events.push(event);
-        let slot = &mut self.threads[thread.index()];
+        let slot = &mut self.threads[event.thread.index()];
         slot.last = id;
         slot.len += 1;
         slot.after = EventId::NONE;
-        slot.asleep = Asleep::default();
+        slot.asleep.clear();
         if event.order.is_sc() {
             self.sc.push(id);
         }
@@ -72,7 +77,7 @@ impl Graph {
                 self.locations[event.loc.index()].reads.push(id);
             }
         } else {
-            self.append_other(thread, id, event.action);
+            self.append_other(event.thread, id, event.action);
         }
         id
     }
@@ -157,8 +162,7 @@ impl Graph {
         let tip = self.threads[event.thread.index()].tip();
         let base = tip.index() * VIEWS * stride;
         let start = id.index() * VIEWS * stride;
-        self.views.extend_from_within(base..base + 2 * stride);
-        self.views.resize(start + VIEWS * stride, 0);
+        self.views.extend_from_within(base..base + VIEWS * stride);
         let (old, new) = self.views.split_at_mut(start);
         let (porf, rest) = new.split_at_mut(stride);
         let (hb, rel) = rest.split_at_mut(stride);
@@ -197,6 +201,8 @@ impl Graph {
                 rel.copy_from_slice(hb);
             } else if event.release_fence.is_some() {
                 rel.copy_from_slice(of(event.release_fence, 1));
+            } else {
+                rel.fill(0);
             }
             if event.is_read && event.rf != EventId::INIT {
                 join(rel, of(event.rf, 2));
@@ -263,7 +269,7 @@ impl Graph {
         slot.len -= 1;
         slot.pending = event.action;
         slot.after = event.after;
-        slot.asleep = Asleep::default();
+        slot.asleep.clear();
     }
 }
 

@@ -4,8 +4,7 @@
 //! then adds the other events that stay, in insertion order, and closes the copy, which gives all writes their place in
 //! coherence order.
 
-use super::event::Event;
-use super::extend::Effect;
+use super::event::{Event, Snapshot};
 use super::ids::EventId;
 use super::{Graph, Location, VIEWS};
 
@@ -87,16 +86,21 @@ impl Graph {
 
     /// Adds another event of `whole` that stays. What threads have pending is not changed.
     pub(crate) fn keep(&mut self, whole: &Graph, id: EventId, renaming: &mut Renaming) -> EventId {
-        let event: &Event = whole.event(id);
-        let rf = if event.is_read { renaming.get(event.rf) } else { EventId::NONE };
-        let written = event.is_write.then_some(event.written);
-        let effect = Effect { rf, written, place: 0, answer: event.answer, way: event.way };
-        let name = self.append_unordered(event.thread, event.action, effect);
-        let kept = &mut self.events[name.index()];
-        kept.fixed = event.fixed;
-        kept.revisited = event.revisited;
-        kept.confirms = event.confirms;
-        kept.after = renaming.get_or_none(event.after);
+        let event = whole.event(id);
+        // All that it depends on stays, so that its views are the same.
+        let views = id.index() * VIEWS * self.stride;
+        self.views.extend_from_slice(&whole.views[views..views + VIEWS * self.stride]);
+        let name = self.push(Event {
+            po_prev: renaming.get_or_none(event.po_prev),
+            rf: renaming.get_or_none(event.rf),
+            release_fence: renaming.get_or_none(event.release_fence),
+            sc_before: renaming.get_or_none(event.sc_before),
+            elsewhere_before: renaming.get_or_none(event.elsewhere_before),
+            elsewhere_after: EventId::NONE,
+            after: renaming.get_or_none(event.after),
+            snapshot: Snapshot::NONE,
+            ..*event
+        });
         renaming.names[id.index()] = name;
         name
     }

@@ -35,6 +35,12 @@ impl Asleep {
         known
     }
 
+    /// Forgets everything.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// The locations and the values that they had; none where nothing is known.
     pub fn seen(&self) -> &[(Loc, Value)] {
         &self.seen[..usize::from(self.len)]
@@ -105,6 +111,12 @@ impl Thread {
         if self.last.is_some() { self.last } else { self.spawn }
     }
 
+    /// Whether it has spawned other threads.
+    #[inline]
+    pub(crate) fn has_spawned(&self) -> bool {
+        self.spawned > 0
+    }
+
     /// Whether it has nothing more to do.
     #[inline]
     pub fn is_finished(&self) -> bool {
@@ -159,7 +171,7 @@ impl Graph {
     pub(crate) fn set_pending(&mut self, id: ThreadId, action: Action) {
         let thread = &mut self.threads[id.index()];
         thread.pending = action;
-        thread.asleep = Asleep::default();
+        thread.asleep.clear();
     }
 
     /// The pending read of a thread may only read from what depends on this write.

@@ -18,8 +18,6 @@ pub fn contains(view: &View, event: &Event) -> bool {
 #[inline]
 pub fn join(view: &mut View, other: &View) {
     for (mine, &theirs) in view.iter_mut().zip(other) {
-        if *mine < theirs {
-            *mine = theirs;
-        }
+        *mine = theirs.max(*mine);
     }
 }

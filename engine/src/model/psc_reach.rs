@@ -18,6 +18,8 @@ pub(crate) struct PscReach {
     locations: Vec<(u32, u32)>,
     /// For each thread, the search that came through it last, and up to which event what happens before it was seen.
     threads: Vec<(u32, EventId)>,
+    /// For each thread, the search that looked for its SC accesses last, and how many of its events were looked at.
+    around: Vec<(u32, u32)>,
     stack: Vec<EventId>,
 }
 
@@ -30,7 +32,10 @@ impl PscReach {
         self.mark_at_location(graph, site.loc, site.tip, u32::MAX);
         let elsewhere = elsewhere_before(graph, site);
         self.mark_around(graph, site.thread, elsewhere);
-        while let Some(id) = self.stack.pop() {
+        let last = graph.location(site.loc).co.len() as u32 - 1;
+        while let Some(id) = self.stack.pop()
+            && self.position(site.loc) < last
+        {
             self.expand(graph, id);
         }
         self.position(site.loc) as usize
@@ -51,6 +56,7 @@ impl PscReach {
         }
         if self.threads.len() < graph.thread_count() {
             self.threads.resize(graph.thread_count(), (0, EventId::INIT));
+            self.around.resize(graph.thread_count(), (0, 0));
         }
     }
 
@@ -132,10 +138,14 @@ impl PscReach {
             return;
         }
         self.threads[thread.index()] = (self.search, elsewhere);
-        for (other, &count) in graph.hb(elsewhere).iter().enumerate() {
-            if count == 0 || other == thread.index() {
+        for (other, &count) in graph.hb(elsewhere).iter().enumerate().take(self.around.len()) {
+            let around = &mut self.around[other];
+            // What comes of fewer events, or of a thread that is not joined, is before what is marked already.
+            let known = if around.0 == self.search { around.1 } else { 0 };
+            if count <= known || other == thread.index() {
                 continue;
             }
+            *around = (self.search, count);
             let mut id = graph.latest_sc(graph.thread(ThreadId::new(other)).last);
             while id.is_some() && !is_around(graph, id, elsewhere) {
                 id = graph.latest_sc(graph.event(id).po_prev);

@@ -40,6 +40,8 @@ pub enum Builtin {
     Memrchr,
     /// `(ptr) -> len`
     Strlen,
+    /// `(errno, buf, len) -> i32`: writes what an error number means.
+    StrError,
 
     // Threads
     /// `(out, attr, start, arg) -> i32`: the new thread runs `start(arg)`.

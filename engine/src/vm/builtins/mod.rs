@@ -29,6 +29,7 @@ mod errno {
     pub const EAGAIN: u64 = 11;
     pub const ENOMEM: u64 = 12;
     pub const EINVAL: u64 = 22;
+    pub const ERANGE: u64 = 34;
     pub const EDEADLK: u64 = 35;
     pub const ETIMEDOUT: u64 = 110;
 }
@@ -49,6 +50,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::AlignedAlloc
         | Builtin::PosixMemalign => alloc::call(context, builtin, site),
         Builtin::Memchr | Builtin::Memrchr | Builtin::Strlen => strings::call(context, builtin, site),
+        Builtin::StrError => strings::describe_error(context, site),
         Builtin::PthreadCreate
         | Builtin::PthreadJoin
         | Builtin::PthreadDetach

@@ -1,10 +1,12 @@
-//! Searching bytes.
+//! Searching bytes, and the texts of errors.
+
+use std::io;
 
 use crate::program::Builtin;
 use crate::vm::code::Site;
 use crate::vm::context::{Context, Flow};
 
-use super::Checked;
+use super::{Checked, errno};
 
 pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
     let [address, byte, len] = context.args(site);
@@ -28,4 +30,18 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         _ => space.read_vec(address, len)?.iter().rposition(|found| *found == byte as u8).map(|at| at as u64),
     };
     context.give(site, found.map_or(0, |offset| address + offset))
+}
+
+/// Writes what the operating system calls an error.
+pub fn describe_error(context: &mut Context, site: &Site) -> Checked<Flow> {
+    let [number, buffer, len] = context.args(site);
+    let number = number as i32;
+    let described = io::Error::from_raw_os_error(number).to_string();
+    let text = described.strip_suffix(&format!(" (os error {number})")).unwrap_or(&described);
+    let bytes = [text.as_bytes(), &[0]].concat();
+    if bytes.len() as u64 > len {
+        return context.give(site, errno::ERANGE);
+    }
+    context.space().write(buffer, &bytes)?;
+    context.give(site, 0)
 }

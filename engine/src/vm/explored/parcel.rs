@@ -77,7 +77,7 @@ impl<A: Copy> Universe<A> {
             });
         }
         self.rows[to.0 as usize] = copy;
-        self.forget_unsteady_steps();
+        self.forget_outdated_steps();
     }
 
     fn import_thread(

@@ -6,9 +6,8 @@
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-use crate::program::PlaceId;
 use crate::vm::hash::FastHash;
-use crate::vm::memory::{AtomId, Deed, Log, ObjectId, Objects, Piece, Shape, Touch, Version};
+use crate::vm::memory::{Log, Objects, Shape, Touch, Version};
 
 use super::Stepped;
 use super::row::{Moment, Row};
@@ -59,7 +58,7 @@ struct Step<A> {
     next: u32,
 }
 
-/// What a step depends on, and does, on the tape.
+/// What a step depends on, and does.
 #[derive(Clone, Copy, Debug)]
 struct Lists {
     /// Where its lists begin on the tape, and where each ends.
@@ -67,13 +66,13 @@ struct Lists {
     reads: u32,
     shapes: u32,
     writes: u32,
-    touches: u32,
+    /// Where its accesses to shared memory begin and end.
+    touches: [u32; 2],
 }
 
 const NONE: u32 = u32::MAX;
 /// How many steps with the same beginning are kept.
 const MAX_VARIANTS: usize = 64;
-const TOUCH_WORDS: usize = 6;
 
 /// Everything that threads did.
 #[derive(Debug)]
@@ -81,11 +80,12 @@ pub struct Steps<A> {
     first: HashMap<(ThreadState, Cue), u32, FastHash>,
     steps: Vec<Step<A>>,
     tape: Vec<u32>,
+    touches: Vec<Touch>,
 }
 
 impl<A> Default for Steps<A> {
     fn default() -> Steps<A> {
-        Steps { first: HashMap::default(), steps: Vec::new(), tape: Vec::new() }
+        Steps { first: HashMap::default(), steps: Vec::new(), tape: Vec::new(), touches: Vec::new() }
     }
 }
 
@@ -107,7 +107,7 @@ impl<A: Copy> Steps<A> {
                 if before != NONE {
                     self.move_to_front(key, at, before, first);
                 }
-                let admitted = self.touches(&lists).all(|touch| row.admits(&touch, moment, objects));
+                let admitted = self.touches(&lists).iter().all(|touch| row.admits(touch, moment, objects));
                 return admitted.then_some((StepId(at), &self.steps[at as usize].done));
             }
             (before, at) = (at, next);
@@ -136,9 +136,9 @@ impl<A: Copy> Steps<A> {
         self.tape[start as usize..end as usize].as_chunks().0
     }
 
-    fn touches(&self, step: &Lists) -> impl Iterator<Item = Touch> {
-        let (words, _) = self.tape[step.writes as usize..step.touches as usize].as_chunks::<TOUCH_WORDS>();
-        words.iter().map(unpack)
+    #[inline]
+    fn touches(&self, step: &Lists) -> &[Touch] {
+        &self.touches[step.touches[0] as usize..step.touches[1] as usize]
     }
 
     /// Makes a step that was found.
@@ -152,7 +152,7 @@ impl<A: Copy> Steps<A> {
             }
             row.versions[object] = Version(*version);
         }
-        self.touches(&step).for_each(|touch| row.note(&touch, moment));
+        self.touches(&step).iter().for_each(|touch| row.note(touch, moment));
     }
 
     /// Keeps a step that a thread has just made, which led to a state.
@@ -164,8 +164,9 @@ impl<A: Copy> Steps<A> {
         let shapes = self.tape.len() as u32;
         self.tape.extend(log.changed.iter().flat_map(|object| [object.0, row.versions[object.index()].0]));
         let writes = self.tape.len() as u32;
-        self.tape.extend(log.touches.iter().flat_map(pack));
-        let touches = self.tape.len() as u32;
+        let first = self.touches.len() as u32;
+        self.touches.extend_from_slice(&log.touches);
+        let touches = [first, self.touches.len() as u32];
         let number = self.steps.len() as u32;
         let next = self.first.insert(key, number).unwrap_or(NONE);
         self.steps.push(Step { done, lists: Lists { start, reads, shapes, writes, touches }, next });
@@ -185,77 +186,6 @@ impl<A: Copy> Steps<A> {
 
     /// Roughly how many bytes they take.
     pub fn bytes(&self) -> usize {
-        self.steps.len() * (size_of::<Step<A>>() + 32) + size_of_val(&self.tape[..])
-    }
-}
-
-const READ: u32 = 0;
-const WRITE: u32 = 1;
-const FREE: u32 = 2;
-const QUIET: u32 = 3;
-const RENEW: u32 = 4;
-const ATOMIC: u32 = 8;
-const ASKED: u32 = 16;
-
-fn pack(touch: &Touch) -> [u32; TOUCH_WORDS] {
-    let Piece { object, start, end } = touch.piece;
-    let (deed, atom) = match touch.deed {
-        Deed::Read => (READ, 0),
-        Deed::Write => (WRITE, 0),
-        Deed::Free => (FREE, 0),
-        Deed::Quiet => (QUIET, 0),
-        Deed::Renew => (RENEW, 0),
-        Deed::Atomic { atom, write, kept } => (ATOMIC | u32::from(write) | u32::from(kept) << 1, atom.0),
-        // It is no access: nobody asks where it was.
-        Deed::Asked { atom, life } => return [object.0, start, end, ASKED, atom.0, life],
-    };
-    [object.0, start, end, deed, atom, touch.place.0]
-}
-
-#[inline]
-fn unpack(&[object, start, end, deed, atom, place]: &[u32; TOUCH_WORDS]) -> Touch {
-    let (deed, place) = match deed {
-        ASKED => (Deed::Asked { atom: AtomId(atom), life: place }, 0),
-        _ => (unpack_access(deed, atom), place),
-    };
-    Touch { piece: Piece { object: ObjectId(object), start, end }, deed, place: PlaceId(place) }
-}
-
-#[inline]
-fn unpack_access(deed: u32, atom: u32) -> Deed {
-    match deed {
-        READ => Deed::Read,
-        WRITE => Deed::Write,
-        FREE => Deed::Free,
-        QUIET => Deed::Quiet,
-        RENEW => Deed::Renew,
-        _ => Deed::Atomic { atom: AtomId(atom), write: deed & 1 != 0, kept: deed & 2 != 0 },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn touches_are_packed_and_unpacked() {
-        let piece = Piece { object: ObjectId(7), start: 8, end: 16 };
-        let atomic = |write, kept| Deed::Atomic { atom: AtomId(5), write, kept };
-        for deed in [
-            Deed::Read,
-            Deed::Write,
-            Deed::Free,
-            Deed::Quiet,
-            Deed::Renew,
-            atomic(false, false),
-            atomic(false, true),
-            atomic(true, false),
-            atomic(true, true),
-        ] {
-            let touch = Touch { piece, deed, place: PlaceId(3) };
-            assert_eq!(unpack(&pack(&touch)), touch);
-        }
-        let asked = Touch { piece, deed: Deed::Asked { atom: AtomId(5), life: 2 }, place: PlaceId(0) };
-        assert_eq!(unpack(&pack(&asked)), asked);
+        self.steps.len() * (size_of::<Step<A>>() + 32) + size_of_val(&self.tape[..]) + size_of_val(&self.touches[..])
     }
 }

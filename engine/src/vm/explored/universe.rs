@@ -183,7 +183,7 @@ impl<A: Copy> Universe<A> {
                 self.threads.set_action(to, action);
                 let mark = self.threads.mark(to);
                 let stepped = Stepped { action, mark, effect, changed, in_loop, went_on: true };
-                self.forget_unsteady_steps();
+                self.forget_outdated_steps();
                 if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
                     let log = &self.vm.heap.objects.log;
                     let done = Done { to, spawned, live, cost, stepped };
@@ -358,9 +358,9 @@ impl<A: Copy> Universe<A> {
         }
     }
 
-    /// Forgets what threads did, if it was kept without regard to atomics whose locations change.
-    pub fn forget_unsteady_steps(&mut self) {
-        if std::mem::take(&mut self.vm.heap.objects.became_unsteady) {
+    /// Forgets what threads did, if it was kept without regard to atomics that there are now.
+    pub fn forget_outdated_steps(&mut self) {
+        if std::mem::take(&mut self.vm.heap.objects.outdated) {
             self.steps = Steps::default();
         }
     }

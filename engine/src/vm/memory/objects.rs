@@ -137,8 +137,10 @@ pub struct Objects {
     atoms_in: Vec<Vec<AtomId>>,
     /// By object: whether the locations of its atomics change, because some overlap or have had several lives.
     unsteady: Vec<bool>,
-    /// Whether an object has become so since the last step: what was known of steps is not enough then.
-    pub became_unsteady: bool,
+    /// By object: whether the library's own accesses are left out of steps, because there are no atomics.
+    left_out: Vec<bool>,
+    /// Whether steps that were kept say too little, because there are other atomics now.
+    pub outdated: bool,
 
     /// The version of each object, in the state that runs.
     pub versions: Vec<Version>,
@@ -186,6 +188,7 @@ impl Objects {
         self.numbers.insert(key, object);
         self.atoms_in.push(Vec::new());
         self.unsteady.push(false);
+        self.left_out.push(false);
         self.owned.push(0);
         self.noted_in.push([0; 3]);
         self.versions.resize(self.keys.len().max(self.versions.len()), Version::NONE);
@@ -341,10 +344,21 @@ impl Objects {
         if self.atoms_in[piece.object.index()].iter().any(overlaps) {
             self.set_unsteady(piece.object);
         }
+        if std::mem::take(&mut self.left_out[piece.object.index()]) {
+            (self.outdated, self.log.unique) = (true, true);
+        }
         let atom = AtomId(self.atoms.len() as u32);
         self.atoms.push(piece);
         self.atoms_in[piece.object.index()].push(atom);
         atom
+    }
+
+    /// The standard library's own access to a piece of an object, which matters only where atomics are.
+    pub fn note_quiet(&mut self, piece: Piece) {
+        match self.has_atoms(piece.object) {
+            true => self.log.add(Touch { piece, deed: Deed::Quiet, place: PlaceId(0) }),
+            false => self.left_out[piece.object.index()] = true,
+        }
     }
 
     /// The atomic at a piece of an object, if there ever was one.
@@ -360,7 +374,7 @@ impl Objects {
 
     /// The locations of the atomics in an object change.
     pub fn set_unsteady(&mut self, object: ObjectId) {
-        self.became_unsteady |= !self.unsteady[object.index()];
+        self.outdated |= !self.unsteady[object.index()];
         self.unsteady[object.index()] = true;
     }
 

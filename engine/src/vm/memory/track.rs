@@ -203,7 +203,7 @@ impl Space<'_> {
         if target.tracked && !self.quiet {
             self.note_plain(target, deed)?;
         } else if target.tracked {
-            self.log(Touch { piece: target.piece, deed: Deed::Quiet, place: PlaceId(0) });
+            self.heap.objects.note_quiet(target.piece);
         }
         if deed == Deed::Write {
             atoms.iter().for_each(|atom| self.overwrite(target, *atom));
@@ -339,7 +339,7 @@ impl Space<'_> {
         let noted = objects.noted_atoms(target.piece, &objects.noted).next().is_some();
         objects.log.unique |= noted;
         if target.tracked {
-            self.log(Touch { piece: target.piece, deed: Deed::Quiet, place: PlaceId(0) });
+            objects.note_quiet(target.piece);
         }
         Ok(noted)
     }

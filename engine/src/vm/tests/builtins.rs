@@ -92,6 +92,22 @@ fn strings() {
 }
 
 #[test]
+fn errors_have_texts() {
+    let run = Asm::new().run(|f| {
+        let text = f.slot("text", 32, true);
+        f.op(Op::SlotAddr { dst: r(1), offset: text }).imm(2, 22).imm(3, 32);
+        f.builtin(Builtin::StrError, &[2, 1, 3], 4);
+        print_register(f, 4);
+        print(f, 1, 17);
+        f.imm(3, 16).builtin(Builtin::StrError, &[2, 1, 3], 4);
+        print_register(f, 4);
+        f.ret();
+    });
+    // There is no room for the byte 0 at the end of it: ERANGE.
+    prints(&run, b"\0Invalid argument\0\x22");
+}
+
+#[test]
 fn time_advances_and_sleeping_takes_time() {
     let run = Asm::new().run(|f| {
         let (time, request) = (f.slot("time", 16, true), f.slot("request", 16, true));

@@ -179,6 +179,38 @@ fn compare_exchange_weak() {
     assert!([(Ok(-1), Err(1)), (Err(2), Ok(-1))].contains(&seen));
 }
 
+// A failure without a reason, after which the load sees the store; besides, the exchange comes first, or sees the store. That
+// the load sees what was there before the store is no execution: the loop is back where it began.
+#[dpor::test(spurious = true)]
+fn compare_exchange_weak_in_a_loop() {
+    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    let number = AtomicU32::new(0);
+    let exchange = || {
+        while number.compare_exchange_weak(0, 1, Relaxed, Relaxed).is_err() {
+            if number.load(Relaxed) != 0 {
+                break;
+            }
+        }
+    };
+    two(exchange, || number.store(5, Relaxed));
+    assert_eq!(number.into_inner(), 5);
+}
+
+// Whoever fails without a reason tries again: the orders of the two.
+#[dpor::test(spurious = true)]
+fn compare_exchange_weak_until_it_succeeds() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    let number = AtomicU32::new(0);
+    let add = || {
+        let mut current = number.load(Relaxed);
+        while let Err(actual) = number.compare_exchange_weak(current, current + 1, Relaxed, Relaxed) {
+            current = actual;
+        }
+    };
+    two(add, add);
+    assert_eq!(number.into_inner(), 2);
+}
+
 #[dpor::test]
 fn compare_exchange_of_pointers() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2

@@ -1,9 +1,9 @@
 //! Threads: spawned, scoped, built, detached; their results, panics and names.
 
-use std::panic;
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
-use std::thread::{self, Builder};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::support::{Plain, Pointer, two};
@@ -310,4 +310,30 @@ fn alone_and_looking() {
     // COUNT: rc11 1 sc 1 tso 1 pso 1
     let sum: usize = (0..100_000).map(|_| X.load(Relaxed)).sum();
     assert_eq!(sum, 0);
+}
+
+// Which is refused, by a panic; the messages come in one order.
+#[dpor::test]
+fn joined_by_itself() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (sender, receiver) = mpsc::channel::<JoinHandle<()>>();
+    let (done, refused) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let own = receiver.recv().unwrap();
+        done.send(panic::catch_unwind(AssertUnwindSafe(|| own.join())).is_err()).unwrap();
+    });
+    sender.send(thread).unwrap();
+    assert!(refused.recv().unwrap());
+}
+
+#[dpor::test]
+fn scopes_in_scopes() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let mut numbers = vec![1];
+    let counter = AtomicUsize::new(0);
+    thread::scope(|outer| {
+        outer.spawn(|| thread::scope(|inner| _ = inner.spawn(|| numbers.push(2))));
+        outer.spawn(|| _ = outer.spawn(|| counter.store(1, Relaxed)));
+    });
+    assert_eq!((numbers, counter.into_inner()), (vec![1, 2], 1));
 }

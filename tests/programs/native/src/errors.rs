@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::num::{ParseFloatError, ParseIntError};
 
 #[derive(Debug)]
@@ -113,4 +114,12 @@ fn options_and_results() -> Result<(), String> {
     let Some(n) = some else { return Err("cannot be".into()) };
     println!("{n}");
     Ok(())
+}
+
+#[dpor::test]
+fn errors_of_the_system() {
+    for number in [0, 1, 2, 13, 22, 35, 110, 133, 134, 9999, -1] {
+        let error = io::Error::from_raw_os_error(number);
+        println!("{error} {:?} {error:?}", error.kind());
+    }
 }
