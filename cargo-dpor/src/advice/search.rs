@@ -8,6 +8,9 @@ use super::sites::{is_stronger, strength};
 use super::{Advice, Change, Site, Subject};
 use crate::finding::{Finding, FindingKind};
 
+/// Of several pairs of orderings that are as good, so many are named.
+const MAX_PAIRS: usize = 3;
+
 /// An ordering that is in question.
 #[derive(Clone, Debug)]
 struct Candidate {
@@ -113,17 +116,23 @@ fn smallest(subject: &Subject, candidates: &[Candidate], strongest: Vec<Change>)
         }
     }
     if !singles.is_empty() {
-        singles.sort_by_key(|changes| changes.iter().map(|change| strength(change.to)).sum::<u32>());
-        let least = strength(singles[0][0].to);
-        singles.retain(|changes| strength(changes[0].to) == least || least < 4 && strength(changes[0].to) < 4);
+        singles.sort_by_key(|changes| total(changes));
         return Some(singles);
     }
+    let mut found: Vec<Vec<Change>> = Vec::new();
     for pair in pairs(candidates) {
+        // Others that are as weak are as good.
+        if found.len() == MAX_PAIRS || found.first().is_some_and(|first| total(first) < total(&pair)) {
+            break;
+        }
         if subject.passes(&pair)? {
-            return Some(vec![pair]);
+            found.push(pair);
         }
     }
-    Some(vec![reduced(subject, strongest)?])
+    if found.is_empty() {
+        found.push(reduced(subject, strongest)?);
+    }
+    Some(found)
 }
 
 /// Two changes at a time, the weakest first.
@@ -135,8 +144,13 @@ fn pairs(candidates: &[Candidate]) -> Vec<Vec<Change>> {
             pairs.extend(a.stronger().iter().flat_map(both));
         }
     }
-    pairs.sort_by_key(|pair| pair.iter().map(|change| strength(change.to)).sum::<u32>());
+    pairs.sort_by_key(|pair| total(pair));
     pairs
+}
+
+/// How strong several orderings are.
+fn total(changes: &[Change]) -> u32 {
+    changes.iter().map(|change| strength(change.to)).sum()
 }
 
 /// As many of the changes taken back, and the others made as weak, as is possible one after the other.

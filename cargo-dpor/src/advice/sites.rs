@@ -186,8 +186,10 @@ impl Sites {
             match *op {
                 Op::Imm { dst, value } if dst == register => return order(value),
                 Op::Mov { dst, src } if dst == register => register = src,
-                Op::Call { .. } | Op::CallPtr { .. } | Op::Jump { .. } | Op::Switch { .. } => return None,
-                _ => {}
+                Op::Imm { .. } | Op::Mov { .. } | Op::StorageLive { .. } | Op::StorageDead { .. } => {}
+                Op::SlotAddr { dst, .. } | Op::BinImm { dst, .. } | Op::LoadSlot { dst, .. } if dst != register => {}
+                // Whatever else there is, the ordering may come from it.
+                _ => return None,
             }
         }
         None

@@ -55,7 +55,8 @@ fn arrange(problem: &Problem) -> (Vec<Shown>, Vec<String>) {
             Some(place) if problem.location.as_ref() != Some(place) => {
                 shown.push(Shown { place: place.clone(), label: note.message.clone(), primary: false });
             }
-            _ => notes.push(note.message.clone()),
+            Some(_) => notes.push(format!("{} (at the same place)", note.message)),
+            None => notes.push(note.message.clone()),
         }
     }
     (shown, notes)

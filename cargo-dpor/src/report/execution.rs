@@ -1,7 +1,7 @@
 //! A failing execution for people: a column for each thread, a line for each step, in an order in which they can happen.
 //!
 //! ```text
-//! execution in src/lib.rs: a column for each thread, in an order in which the steps can happen
+//! execution in src/lib.rs: a column per thread, in an order that can happen
 //!         main                            thread 1
 //! #1  30  spawn thread 1
 //! #2  31  │                               store ready := true (Release)
@@ -174,7 +174,7 @@ impl<'t> Table<'t> {
     fn heading(&self) -> String {
         let of_file = self.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
         let word = format!("execution{of_file}");
-        let about = "a column for each thread, in an order in which the steps can happen";
+        let about = "a column per thread, in an order that can happen";
         let mut text = match word.len() + 2 + about.len() <= self.style.width() {
             true => format!("{}: {about}\n", self.style.bold(word)),
             false => format!("{}\n", self.style.bold(word)),

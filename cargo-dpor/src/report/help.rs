@@ -42,8 +42,8 @@ fn stronger_title(changes: usize, at: usize, groups: usize) -> String {
     let with = if changes == 1 { "this ordering".to_owned() } else { format!("these {changes} orderings") };
     match (at, groups) {
         (0, 1) => format!("with {with} the test passes"),
-        (0, _) => format!("with {with} the test passes, or with one of the following"),
-        _ => format!("or with {with}"),
+        (0, _) => format!("with {with} the test passes"),
+        _ => format!("it also passes with {with} instead"),
     }
 }
 

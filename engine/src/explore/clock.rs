@@ -64,12 +64,21 @@ mod tests {
     fn a_deadline_is_noticed_whether_events_are_fast_or_slow() {
         for pause in [Duration::ZERO, Duration::from_millis(15)] {
             let deadline = Instant::now() + Duration::from_millis(60);
-            let mut clock = Clock::new(Some(deadline));
+            let mut clock = Clock::new(Some(deadline), Interrupt::default());
             while !clock.is_over() {
                 std::thread::sleep(pause);
                 assert!(Instant::now() < deadline + Duration::from_secs(10), "the deadline was missed");
             }
             assert!(Instant::now() >= deadline);
         }
+    }
+
+    #[test]
+    fn an_interrupt_ends_it() {
+        let interrupt = Interrupt::default();
+        let mut clock = Clock::new(None, interrupt.clone());
+        assert!((0..10_000).all(|_| !clock.is_over()));
+        interrupt.request();
+        assert!((0..10_000).any(|_| clock.is_over()));
     }
 }
