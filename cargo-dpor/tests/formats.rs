@@ -257,3 +257,23 @@ fn an_interrupt_ends_the_check_with_what_is_known() {
     }
     assert_eq!(stderr, "", "there is no line of progress where there is no terminal");
 }
+
+/// `script` runs a command on a terminal of its own.
+#[test]
+fn long_checks_show_how_far_they_are_on_a_terminal() {
+    let project = Project::package("progress", "").file("tests/t.rs", ENDLESS).file("src/lib.rs", "");
+    project.run("test -q --list").expect_code(0);
+    let arguments = "test -q --exact a_long_one --timeout 2 --color never";
+    let command = format!("stty cols 120; {} dpor {arguments}", env!("CARGO_BIN_EXE_cargo-dpor"));
+    let mut script = Command::new("script");
+    script.current_dir(project.path("")).args(["-qec", &command, "/dev/null"]).stdin(Stdio::null());
+    let Ok(output) = script.output() else {
+        eprintln!("skipped: there is no `script` on this machine to make a terminal with");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.split(['\r', '\n']).find(|line| line.contains("Checking progress::t a_long_one: "));
+    let line = line.unwrap_or_else(|| panic!("no line of progress in\n{text}"));
+    assert!(line.contains(" executions, ") && line.contains("/s, "), "{line}");
+    assert!(text.contains("INCOMPLETE ["), "{text}");
+}

@@ -10,6 +10,9 @@ use rustc_span::sym;
 
 use crate::program::ProgramBuilder;
 
+/// How deep inside of types of the library blocks are looked for.
+const MAX_DEPTH: usize = 3;
+
 /// A block of memory that a type owns: of what, and whether of any number of these.
 #[derive(Clone, Copy)]
 struct Owned<'tcx> {
@@ -149,8 +152,14 @@ impl<'tcx> ProgramBuilder<'tcx> {
 
     /// The blocks that a type of the library owns.
     fn owned(&mut self, ty: Ty<'tcx>, depth: usize) -> Vec<Owned<'tcx>> {
+        if let ty::Tuple(types) = ty.kind() {
+            return types.iter().flat_map(|ty| self.owned(ty, depth)).collect();
+        }
+        if let (ty::RawPtr(pointee, _), 1..) = (ty.kind(), depth) {
+            return vec![Owned { ty: *pointee, many: false }];
+        }
         let ty::Adt(adt, args) = *ty.kind() else { return Vec::new() };
-        if depth > 2 || self.origin(adt.did()) != Origin::Std {
+        if depth > MAX_DEPTH || self.origin(adt.did()) != Origin::Std {
             return Vec::new();
         }
         if let Some(inner) = ty.boxed_ty() {
@@ -165,7 +174,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
         if self.tcx.is_diagnostic_item(sym::Arc, adt.did()) || self.tcx.is_diagnostic_item(sym::Rc, adt.did()) {
             return self.counted(adt, args).into_iter().collect();
         }
-        args.types().flat_map(|ty| self.owned(ty, depth + 1)).collect()
+        let env = ty::TypingEnv::fully_monomorphized();
+        let fields = adt.all_fields().map(|field| self.tcx.normalize_erasing_regions(env, field.ty(self.tcx, args)));
+        let fields: Vec<Ty> = fields.collect();
+        fields.into_iter().flat_map(|ty| self.owned(ty, depth + 1)).collect()
     }
 
     /// What an `Arc` or an `Rc` points to.

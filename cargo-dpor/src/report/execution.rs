@@ -380,3 +380,127 @@ fn has_come(wait: Wait) -> &'static str {
 fn source(read: Read) -> String {
     read.from.map_or_else(|| " ← init".to_owned(), |step| format!(" ← #{step}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use dpor_engine::program::{Part, ValueKind};
+    use dpor_engine::verdict::Location;
+    use dpor_engine::vm::{Object, Variable};
+
+    use super::*;
+
+    fn place(line: u32, via: Option<&str>) -> Option<Place> {
+        let location = Location { file: "src/lib.rs".into(), line, column: 5 };
+        Some(Place { location, function: None, via: via.map(str::to_owned) })
+    }
+
+    fn step(number: u32, thread: u16, deed: Deed) -> Step {
+        Step {
+            number,
+            thread: ThreadId(thread),
+            deed,
+            place: place(10 * number, None),
+            variable: None,
+            ordering: None,
+            read: None,
+            written: None,
+            unwinding: false,
+        }
+    }
+
+    fn thread(number: u16, end: End) -> Thread {
+        let spawned_by = (number > 0).then_some(1);
+        Thread { number: ThreadId(number), spawned_by, end, place: place(99, None) }
+    }
+
+    /// A part of a block that is called `node`.
+    fn node(path: &str, kind: ValueKind) -> Option<Variable> {
+        let allocated = place(3, None).map(|place| place.location);
+        let object = Object::Heap { address: 0x1000, size: 24, allocated, name: "node".into() };
+        let part = Part { path: path.into(), kind, ..Part::default() };
+        Some(Variable { object, offset: 8, part: Some(part) })
+    }
+
+    fn trace() -> Trace {
+        Trace {
+            threads: vec![thread(0, End::Failed), thread(1, End::Ended)],
+            steps: vec![
+                step(1, 0, Deed::Spawn { thread: ThreadId(1) }),
+                Step {
+                    variable: node(".ready", ValueKind::Bool),
+                    written: Some(1),
+                    ordering: Some(MemOrder::Release),
+                    ..step(2, 1, Deed::Store)
+                },
+                Step {
+                    variable: node(".ready", ValueKind::Bool),
+                    read: Some(Read { value: 1, from: Some(2) }),
+                    ordering: Some(MemOrder::Acquire),
+                    ..step(3, 0, Deed::Load)
+                },
+            ],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn each_thread_has_a_column() {
+        let expected = "\
+execution in src/lib.rs: a column per thread, in an order that can happen
+        main                                thread 1
+#1  10  spawn thread 1
+#2  20  │                                   store node.ready := true (Release)
+#3  30  load node.ready = true (Acquire) ← #2
+    99  the error
+node: 24 bytes on the heap, allocated at src/lib.rs:3:5
+";
+        assert_eq!(render(&trace(), Extent::Full, Style::plain()), expected);
+    }
+
+    #[test]
+    fn a_panic_comes_before_what_it_unwinds() {
+        let mut trace = trace();
+        trace.steps.push(Step { unwinding: true, ..step(4, 0, Deed::Fence) });
+        let text = render(&trace, Extent::Full, Style::plain());
+        assert!(text.contains("    99  the error\n#4  40  fence\n"), "{text}");
+        let text = render(&trace, Extent::Relevant, Style::plain());
+        assert!(
+            text.contains("(1 of 4 steps left out: `--trace full` shows all)\n") && !text.contains("fence"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_update_says_what_it_read_and_wrote() {
+        let trace = Trace::default();
+        let names = Names::of(&trace);
+        let cas = |read, written| Step {
+            variable: Some(Variable { object: Object::Static { name: "a::TOP".into() }, offset: 0, part: None }),
+            read: Some(Read { value: read, from: None }),
+            written,
+            ordering: Some(MemOrder::Relaxed),
+            ..step(1, 0, Deed::Cas { expected: 0, new: 7, weak: true })
+        };
+        let describe = |step| describe(&step, &names);
+        assert_eq!(describe(cas(0, Some(7))), "compare_exchange_weak TOP: 0 → 7 (Relaxed) ← init");
+        assert_eq!(describe(cas(3, None)), "compare_exchange_weak TOP = 3, not 0 (Relaxed) ← init");
+        assert_eq!(describe(cas(0, None)), "compare_exchange_weak TOP = 0, fails spuriously (Relaxed) ← init");
+        let drop = "<std::sync::Arc<u8> as std::ops::Drop>::drop";
+        assert_eq!(describe(Step { place: place(1, Some(drop)), ..step(1, 0, Deed::Fence) }), "fence [Arc::drop]");
+    }
+
+    #[test]
+    fn long_texts_are_broken_and_stay_in_their_column() {
+        let text = "compare_exchange node.head: null → &node.next (Release) ← #12";
+        let lines = wrap(text, 40);
+        assert_eq!(lines, ["compare_exchange node.head: null →", "&node.next (Release) ← #12"]);
+        assert!(wrap("a b", 40) == ["a b"] && wrap("", 40) == [""]);
+    }
+
+    #[test]
+    fn paths_are_short() {
+        assert_eq!(short_path("tests/a/b.rs"), "b.rs");
+        assert_eq!(short_path("crates/stack/src/lib.rs"), "src/lib.rs");
+        assert_eq!(short_path("lib.rs"), "lib.rs");
+    }
+}

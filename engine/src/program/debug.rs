@@ -95,7 +95,7 @@ pub struct BlockType {
 pub struct Part {
     /// How to get there: `.head`, `.slots[2].0`; empty for the whole.
     pub path: String,
-    /// How much of the path leads to the largest thing of the user's that begins there.
+    /// How much of the path leads to the largest thing that begins there.
     pub start: Option<usize>,
     /// Where in that part, in bytes.
     pub rest: u64,
@@ -104,8 +104,11 @@ pub struct Part {
     pub bookkeeping: bool,
 }
 
-/// The fields of the library that are worth a name.
-const NAMED: [&str; 3] = ["strong", "weak", "poison"];
+/// The fields in which the library keeps something for itself.
+const BOOKKEEPING: [&str; 3] = ["strong", "weak", "poison"];
+/// The fields of the library's types that are what the type is: they need no name.
+const PLAIN: [&str; 14] =
+    ["failed", "inner", "data", "value", "state", "futex", "ptr", "pointer", "cell", "lock", "v", "0", "once", "word"];
 
 impl DebugInfo {
     fn get(&self, ty: TypeRef) -> Option<&TypeInfo> {
@@ -121,7 +124,7 @@ impl DebugInfo {
 
     fn descend(&self, ty: TypeRef, part: &mut Part) {
         let Some(info) = self.get(ty) else { return };
-        if part.rest == 0 && !info.library {
+        if part.rest == 0 {
             part.start.get_or_insert(part.path.len());
         }
         match &info.shape {
@@ -131,11 +134,11 @@ impl DebugInfo {
                 let size = |field: &Field| self.get(field.ty).map_or(0, |ty| ty.size);
                 let covers = |field: &&Field| (field.offset..field.offset + size(field)).contains(&part.rest);
                 let Some(field) = fields.iter().find(covers) else { return };
-                let named = NAMED.contains(&field.name.as_str());
-                if !info.library || named {
-                    part.path += &format!(".{}", field.name);
+                let name = field.name.as_str();
+                if !info.library || !PLAIN.contains(&name) {
+                    part.path += &format!(".{name}");
                 }
-                part.bookkeeping |= info.library && named;
+                part.bookkeeping |= info.library && BOOKKEEPING.contains(&name);
                 part.rest -= field.offset;
                 self.descend(field.ty, part);
             }

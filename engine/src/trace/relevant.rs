@@ -18,7 +18,9 @@ impl Trace {
         let causes = self.causes(&marked);
         let is_relevant = |step: &&Step| {
             let learned_of = causes.contains(&step.number);
-            marked.contains(&step.number) || (learned_of && !is_bookkeeping(step) && !self.is_private(step))
+            let unwinds = step.unwinding && self.fails(step.thread);
+            let of_interest = !is_bookkeeping(step) && !self.is_private(step) && !unwinds;
+            marked.contains(&step.number) || (learned_of && of_interest)
         };
         let mut relevant: HashSet<u32> = HashSet::new();
         for thread in &self.threads {
@@ -39,6 +41,11 @@ impl Trace {
         });
         relevant.extend(holders.flatten().collect::<Vec<_>>());
         relevant
+    }
+
+    /// Whether a thread has the error.
+    fn fails(&self, thread: ThreadId) -> bool {
+        self.threads.iter().any(|other| other.number == thread && other.end == End::Failed)
     }
 
     /// The steps that those threads depend on which fail or wait, and those that are marked.
