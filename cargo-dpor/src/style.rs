@@ -105,7 +105,8 @@ impl Style {
     }
 
     fn apply(self, text: impl Display, style: anstyle::Style) -> String {
-        if self.enabled { format!("{style}{text}{style:#}") } else { text.to_string() }
+        let text = text.to_string();
+        if self.enabled && !text.trim().is_empty() { format!("{style}{text}{style:#}") } else { text }
     }
 }
 

@@ -12,6 +12,8 @@ mod record;
 mod relations;
 mod relevant;
 mod remarks;
+#[cfg(test)]
+mod tests;
 
 pub use names::Names;
 pub use record::ReplayError;
