@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use crate::args::TestArgs;
 use crate::check::{self, Check};
-use crate::judge::{Verdict, judge};
+use crate::finding::Finding;
+use crate::judge::judge;
 use crate::report::TestResult;
 use crate::settings::Settings;
 
@@ -52,6 +53,12 @@ pub fn advise(args: &TestArgs, result: &TestResult, interrupt: &Interrupt) -> Op
     }
 }
 
+/// What the test came to.
+struct Tried {
+    passes: bool,
+    findings: Vec<Finding>,
+}
+
 /// The test, to be checked with other orderings.
 struct Subject<'a> {
     result: &'a TestResult<'a>,
@@ -74,24 +81,27 @@ impl<'a> Subject<'a> {
     }
 
     /// What the test comes to with these changes; nothing where the time is over.
-    fn check(&self, changes: &[Change]) -> Option<Verdict> {
+    fn check(&self, changes: &[Change]) -> Option<Tried> {
         self.check_program(&self.sites.with(changes))
     }
 
-    fn check_program(&self, program: &Arc<Program>) -> Option<Verdict> {
+    fn check_program(&self, program: &Arc<Program>) -> Option<Tried> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || self.interrupt.is_requested() {
             return None;
         }
         let settings = Settings { timeout: Some(left), ..self.settings.clone() };
         let TestResult { binary, test, .. } = self.result;
-        let Check { findings, .. } = check::check_program(program, binary, test, &settings, self.interrupt, None);
+        let Check { findings, stats, .. } =
+            check::check_program(program, binary, test, &settings, self.interrupt, None);
         let verdict = judge(findings, &test.config, binary.program.location(test.place));
-        (Instant::now() < self.deadline).then_some(verdict)
+        // Where no execution comes to its end, nothing was checked.
+        let passes = verdict.outcome == Outcome::Passed && stats.executions > 0;
+        (Instant::now() < self.deadline).then_some(Tried { passes, findings: verdict.findings })
     }
 
     /// Whether the test passes with these changes; nothing where the time is over.
     fn passes(&self, changes: &[Change]) -> Option<bool> {
-        Some(self.check(changes)?.outcome == Outcome::Passed)
+        Some(self.check(changes)?.passes)
     }
 }

@@ -2,7 +2,7 @@
 
 use dpor_engine::graph::MemOrder;
 use dpor_engine::trace::{Deed, Step};
-use dpor_engine::verdict::{Location, Outcome};
+use dpor_engine::verdict::Location;
 
 use super::sites::{is_stronger, strength};
 use super::{Advice, Change, Site, Subject};
@@ -89,11 +89,11 @@ fn all_strongest(subject: &Subject, candidates: &mut Vec<Candidate>) -> Result<O
             is_stronger(to, candidate.from).then(|| candidate.change(to))
         };
         let changes: Vec<Change> = candidates.iter().filter_map(strongest).collect();
-        let verdict = subject.check(&changes).ok_or(OutOfTime)?;
-        if verdict.outcome == Outcome::Passed {
+        let tried = subject.check(&changes).ok_or(OutOfTime)?;
+        if tried.passes {
             return Ok(Some(changes));
         }
-        let more = self::candidates(subject, &verdict.findings);
+        let more = self::candidates(subject, &tried.findings);
         let before = candidates.len();
         candidates.extend(more.into_iter().filter(|new| !changes.iter().any(|change| change.site == new.site)));
         candidates.dedup_by(|a, b| a.site == b.site);
@@ -204,8 +204,8 @@ fn reached(subject: &Subject) -> Option<Vec<Location>> {
     loop {
         let hidden: Vec<Site> =
             subject.sites.all().into_iter().filter(|site| site.which == 0 && !reached.contains(&site.place)).collect();
-        let verdict = subject.check_program(&subject.sites.with_traps(&hidden))?;
-        let trapped = verdict.findings.iter().find(|finding| finding.kind == FindingKind::Unsupported);
+        let tried = subject.check_program(&subject.sites.with_traps(&hidden))?;
+        let trapped = tried.findings.iter().find(|finding| finding.kind == FindingKind::Unsupported);
         match trapped.and_then(|finding| finding.problem.location.clone()) {
             Some(place) if !reached.contains(&place) => reached.push(place),
             _ => return Some(reached),

@@ -1,14 +1,28 @@
 //! Happens-before as it would be if orderings were stronger.
 
-use crate::graph::{Action, EventId, Graph, MemOrder, ThreadId};
+use crate::graph::{Action, Event, EventId, Graph, MemOrder, ThreadId};
 
 /// Some events with other orderings than they have.
 pub type Changes<'a> = &'a [(EventId, MemOrder)];
 
-/// For each event, how many events of each thread happen before what follows it.
+/// How many events of each thread happen before something.
+type Clock = Vec<u32>;
+
+/// For each event, what happens before what follows it.
 pub struct Clocks<'g> {
     graph: &'g Graph,
-    hb: Vec<Vec<u32>>,
+    hb: Vec<Clock>,
+}
+
+/// What is known of the events so far.
+struct Pass<'c> {
+    changes: Changes<'c>,
+    /// For each write, what its readers synchronize with.
+    released: Vec<Clock>,
+    /// For each thread, the clock of its latest release fence.
+    fences: Vec<Clock>,
+    /// For each thread, what an acquire fence would acquire.
+    readable: Vec<Clock>,
 }
 
 impl<'g> Clocks<'g> {
@@ -16,34 +30,35 @@ impl<'g> Clocks<'g> {
     pub fn with(graph: &'g Graph, changes: Changes<'_>) -> Clocks<'g> {
         let threads = graph.thread_count();
         let count = graph.events().last().map_or(1, |(id, _)| id.index() + 1);
-        let mut clocks = Clocks { graph, hb: vec![vec![0; threads]; count] };
-        let mut rel = vec![vec![0; threads]; count];
-        for (id, _) in graph.events() {
-            clocks.add(id, changes, &mut rel);
+        let none = |count: usize| vec![vec![0; threads]; count];
+        let mut clocks = Clocks { graph, hb: none(count) };
+        let mut pass = Pass { changes, released: none(count), fences: none(threads), readable: none(threads) };
+        for (id, event) in graph.events() {
+            clocks.add(id, event, &mut pass);
         }
         clocks
     }
 
-    fn add(&mut self, id: EventId, changes: Changes<'_>, rel: &mut [Vec<u32>]) {
-        let event = self.graph.event(id);
-        let order = |id: EventId| {
-            let changed = changes.iter().find(|(changed, _)| *changed == id).map(|(_, order)| *order);
-            changed.unwrap_or_else(|| self.graph.event(id).order)
-        };
-        let mut hb = self.before(id);
-        hb[event.thread.index()] = event.index + 1;
-        if event.is_read && event.rf != EventId::INIT && order(id).is_acquire() {
-            join(&mut hb, &rel[event.rf.index()]);
+    fn add(&mut self, id: EventId, event: &Event, pass: &mut Pass) {
+        let (thread, order) = (event.thread.index(), pass.order(id, event));
+        let mut hb = self.before(event);
+        hb[thread] = event.index + 1;
+        if event.is_read && event.rf != EventId::INIT {
+            let source = &pass.released[event.rf.index()];
+            if order.is_acquire() {
+                join(&mut hb, source);
+            }
+            if order.is_atomic() {
+                join(&mut pass.readable[thread], source);
+            }
         }
         match event.action {
-            Action::Fence { .. } if order(id).is_acquire() => {
-                let mut before = event.po_prev;
-                while before.is_some() {
-                    let earlier = self.graph.event(before);
-                    if earlier.is_read && earlier.order.is_atomic() && earlier.rf != EventId::INIT {
-                        join(&mut hb, &rel[earlier.rf.index()]);
-                    }
-                    before = earlier.po_prev;
+            Action::Fence { .. } => {
+                if order.is_acquire() {
+                    join(&mut hb, &pass.readable[thread]);
+                }
+                if order.is_release() {
+                    pass.fences[thread].clone_from(&hb);
                 }
             }
             Action::Join(target) => {
@@ -58,34 +73,13 @@ impl<'g> Clocks<'g> {
             _ => {}
         }
         if event.is_write {
-            rel[id.index()] = self.released(id, &order, &hb);
-            if event.is_read && event.rf != EventId::INIT {
-                let (head, tail) = rel.split_at_mut(id.index());
-                join(&mut tail[0], &head[event.rf.index()]);
-            }
+            pass.release(id, event, order, &hb);
         }
         self.hb[id.index()] = hb;
     }
 
-    /// What readers of a write synchronize with.
-    fn released(&self, id: EventId, order: &impl Fn(EventId) -> MemOrder, hb: &[u32]) -> Vec<u32> {
-        if order(id).is_release() {
-            return hb.to_vec();
-        }
-        let mut before = self.graph.event(id).po_prev;
-        while before.is_some() {
-            let earlier = self.graph.event(before);
-            if earlier.is_fence() && order(before).is_release() {
-                return self.hb[before.index()].clone();
-            }
-            before = earlier.po_prev;
-        }
-        vec![0; hb.len()]
-    }
-
     /// The clock of what is before an event in its thread.
-    fn before(&self, id: EventId) -> Vec<u32> {
-        let event = self.graph.event(id);
+    fn before(&self, event: &Event) -> Clock {
         match event.po_prev.is_some() {
             true => self.hb[event.po_prev.index()].clone(),
             false => self.hb[self.graph.thread(event.thread).spawn.index()].clone(),
@@ -95,6 +89,21 @@ impl<'g> Clocks<'g> {
     /// Whether what a thread did when it had so many events happens before what another one does now.
     pub fn is_before_end(&self, (thread, events): (ThreadId, u32), other: ThreadId) -> bool {
         self.hb[self.graph.thread(other).tip().index()][thread.index()] > events
+    }
+}
+
+impl Pass<'_> {
+    fn order(&self, id: EventId, event: &Event) -> MemOrder {
+        self.changes.iter().find(|(changed, _)| *changed == id).map_or(event.order, |(_, order)| *order)
+    }
+
+    /// Notes what readers of a write synchronize with.
+    fn release(&mut self, id: EventId, event: &Event, order: MemOrder, hb: &[u32]) {
+        let mut clock = if order.is_release() { hb.to_vec() } else { self.fences[event.thread.index()].clone() };
+        if event.is_read && event.rf != EventId::INIT {
+            join(&mut clock, &self.released[event.rf.index()]);
+        }
+        self.released[id.index()] = clock;
     }
 }
 

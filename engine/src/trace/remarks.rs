@@ -11,8 +11,10 @@ use super::clocks::Clocks;
 use super::interleaving::{Because, Interleaving, Link, interleaving};
 use super::{Deed, Names, Step, Trace};
 
-/// More steps than this are not tried out in pairs.
-const MAX_CANDIDATES: usize = 80;
+/// More orderings than this are not tried out, but the latest of them.
+const MAX_CANDIDATES: usize = 300;
+/// More orderings than this are not tried out in pairs.
+const MAX_PAIRED: usize = 80;
 
 /// Something that explains an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,12 +60,13 @@ fn race_remarks(failure: &Failure, graph: &Graph, trace: &Trace) -> Vec<Remark> 
     let other = failure.notes.iter().find_map(|note| Some((graph_thread(note.thread?), note.events?)));
     let Some(other) = other else { return Vec::new() };
     let this = graph_thread(failure.thread);
-    let candidates: Vec<Candidate> = trace.steps.iter().flat_map(Candidate::of).collect();
+    let mut candidates: Vec<Candidate> = trace.steps.iter().flat_map(Candidate::of).collect();
+    candidates.drain(..candidates.len().saturating_sub(MAX_CANDIDATES));
     let orders = |changes: &[(EventId, MemOrder)]| Clocks::with(graph, changes).is_before_end(other, this);
     if let Some(one) = candidates.iter().find(|candidate| orders(&[candidate.change()])) {
         return vec![too_weak(&[one])];
     }
-    if candidates.len() <= MAX_CANDIDATES
+    if candidates.len() <= MAX_PAIRED
         && let Some((write, read)) = pair(&candidates, orders)
     {
         return vec![too_weak(&[write, read])];
