@@ -102,9 +102,9 @@ mod tests {
         finding.problem.message = "100% gone,\nfor good: yes".into();
         let result = fixture::result(&binary, &test, Outcome::Failed, vec![finding]);
         let mut out = Vec::new();
-        let root = Path::new("/work/repository/crates/stack");
+        let root = Path::new("/home/me/repository/crates/stack");
         let human = Human::new(&mut out, Style::plain(), root.to_owned(), Details::default());
-        Github::new(human, root, Some("/work/repository".into())).test(&result).unwrap();
+        Github::new(human, root, Some("/home/me/repository".into())).test(&result).unwrap();
         let text = String::from_utf8(out).unwrap();
         let annotation = text.lines().last().unwrap();
         assert_eq!(
