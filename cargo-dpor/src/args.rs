@@ -13,9 +13,13 @@ use dpor_engine::model::MemoryModel;
 use serde::{Deserialize, Serialize};
 
 use crate::litmus::LitmusArgs;
+use crate::report::Extent;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo-dpor", bin_name = "cargo dpor", version, about, disable_help_subcommand = true)]
+#[command(
+    after_help = "Examples:\n  cargo dpor test                    check all tests of the crate\n  cargo dpor test --suggest pop      find orderings with which a failing test passes\n  cargo dpor explain data-race       what that is, with an example"
+)]
 #[command(styles = clap::builder::Styles::styled())]
 pub struct Cli {
     #[command(subcommand)]
@@ -30,6 +34,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Build what is needed once: the standard library with its MIR (`test` does this by itself)
     Setup(SetupArgs),
+    /// Say what a kind of error means, with an example
+    Explain(ExplainArgs),
     /// Run litmus tests, without a compiler
     Litmus(LitmusArgs),
 }
@@ -42,6 +48,14 @@ pub struct SetupArgs {
     /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: cargo dpor explain data-race")]
+pub struct ExplainArgs {
+    /// An error kind, `incomplete` or `unsupported`; without one, all are listed
+    #[arg(value_name = "KIND")]
+    pub kind: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +72,9 @@ pub struct ReplayArgs {
     /// Print text for people, or JSON with the whole trace
     #[arg(long, default_value = "human")]
     pub format: Format,
+    /// How much of the execution is shown: what matters, or everything
+    #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
+    pub trace: Extent,
     /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
@@ -67,7 +84,7 @@ pub struct ReplayArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code: 0 every test passed; 1 some test did not pass; 2 the check could not be made.")]
+#[command(override_help = include_str!("help/test.txt"))]
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
@@ -77,12 +94,24 @@ pub struct TestArgs {
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
-    /// Print text for people, or one JSON object a line
+    /// Print text for people, one JSON object a line, JUnit's XML, or annotations for GitHub
     #[arg(long, default_value = "human")]
     pub format: Format,
+    /// How much of a failing execution is shown: what matters, or everything
+    #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
+    pub trace: Extent,
     /// When to use colors (auto: on a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// Write a page with a picture of each failing execution
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Of a failing test: find stronger orderings with which it passes
+    #[arg(long)]
+    pub suggest: bool,
+    /// Of a passing test: find weaker orderings with which it still passes
+    #[arg(long)]
+    pub relax: bool,
     #[command(flatten)]
     pub explore: ExploreArgs,
     #[command(flatten)]
@@ -92,15 +121,15 @@ pub struct TestArgs {
 /// How the executions of a test are explored. What the attribute of a test says wins.
 #[derive(Debug, Args)]
 pub struct ExploreArgs {
-    /// The memory models to check each test under: rc11, sc, tso, pso
-    #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "rc11", help_heading = "Exploration")]
+    /// The memory models to check each test under: rc11, sc, tso, pso [default: rc11]
+    #[arg(long, value_name = "MODEL", value_delimiter = ',', help_heading = "Exploration")]
     pub model: Vec<MemoryModel>,
     /// How many delayed stores a buffer holds at most under tso and pso [default: any number]
     #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Exploration")]
     pub buffer_bound: Option<u32>,
-    /// What is done about threads that wait in loops: full, in-place, stale, off
-    #[arg(long, value_name = "LEVEL", default_value = "full", help_heading = "Exploration")]
-    pub r#await: AwaitLevel,
+    /// What is done about threads that wait in loops: full, in-place, stale, off [default: full]
+    #[arg(long, value_name = "LEVEL", help_heading = "Exploration")]
+    pub r#await: Option<AwaitLevel>,
     /// Let a loop that does not end by itself iterate at most so often: the test is incomplete then
     #[arg(
         long,
@@ -140,16 +169,15 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub timeout: Option<Duration>,
-    /// Stop an execution after so many jumps and calls: the test is incomplete then
+    /// Stop an execution after so many jumps and calls: the test is incomplete then [default: 500 million]
     #[arg(
         long,
         value_name = "N",
         value_parser = at_least_one::<NonZeroU64>,
         allow_negative_numbers = true,
-        default_value = "500000000",
         help_heading = "Exploration"
     )]
-    pub max_steps: NonZeroU64,
+    pub max_steps: Option<NonZeroU64>,
     /// Explore on after an error, and report each distinct one
     #[arg(long, help_heading = "Exploration")]
     pub keep_going: bool,
@@ -192,6 +220,8 @@ pub struct Filter {
 pub enum Format {
     Human,
     Json,
+    Junit,
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -397,7 +427,7 @@ pub mod tests {
         let words = line.split_whitespace().map(OsString::from);
         match Cli::parse_from(without_subcommand_name(words)).command {
             Command::Test(args) => args,
-            Command::Replay(_) | Command::Setup(_) | Command::Litmus(_) => panic!("`{line}` is not a test command"),
+            _ => panic!("`{line}` is not a test command"),
         }
     }
 
@@ -409,6 +439,19 @@ pub mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// It is written by hand, so that all of it can be seen at once.
+    #[test]
+    fn the_help_names_every_option_and_fits_on_a_screen() {
+        let help = include_str!("help/test.txt");
+        let command = Cli::command();
+        let test = command.find_subcommand("test").unwrap();
+        for option in test.get_arguments().filter_map(|argument| argument.get_long()) {
+            assert!(help.contains(&format!("--{option}")), "--{option} is missing");
+        }
+        assert!(help.lines().count() <= 48, "{} lines", help.lines().count());
+        assert!(help.lines().all(|line| line.chars().count() <= 120));
     }
 
     #[test]

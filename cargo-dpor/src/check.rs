@@ -4,10 +4,12 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use dpor_engine::check::{self, Checked, Counterexample, Limit, Recording};
-use dpor_engine::explore::Stats;
-use dpor_engine::program::Test;
+use dpor_engine::explore::{Config, Progress, Stats};
+use dpor_engine::interrupt::Interrupt;
+use dpor_engine::program::{Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
 use dpor_engine::verdict::ErrorKind;
 use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, StackFrame, Stream, ThreadId};
@@ -32,15 +34,34 @@ pub struct Check {
 }
 
 /// Explores all executions of a test.
-pub fn check(binary: &Binary, test: &Test, settings: &Settings) -> Check {
+pub fn check(
+    binary: &Binary,
+    test: &Test,
+    settings: &Settings,
+    interrupt: &Interrupt,
+    progress: Option<&Progress>,
+) -> Check {
+    check_program(&binary.program, binary, test, settings, interrupt, progress)
+}
+
+/// The same for a program that is almost that of the binary.
+pub fn check_program(
+    program: &Arc<Program>,
+    binary: &Binary,
+    test: &Test,
+    settings: &Settings,
+    interrupt: &Interrupt,
+    progress: Option<&Progress>,
+) -> Check {
     let place = Some(binary.program.location(test.place));
     if let Some(reason) = settings.unsupported() {
         let findings = vec![Finding::new(FindingKind::Unsupported, reason, place)];
         return Check { findings, ..Check::default() };
     }
-    let (image, options) = (Image::of(&binary.program), options(binary, settings));
+    let (image, options) = (Image::of(program), options(binary, settings));
+    let config = Config { interrupt: interrupt.clone(), ..settings.config() };
     // A mistake of ours must not cost the results of the other tests.
-    let explore = AssertUnwindSafe(|| check::check(&image, test.entry, &options, &settings.config()));
+    let explore = AssertUnwindSafe(|| check::check_with_progress(&image, test.entry, &options, &config, progress));
     match catch_unwind(explore) {
         Ok(checked) => conclude(checked, test, settings),
         Err(payload) => {
@@ -97,6 +118,10 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
             let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
             (format!("not all executions could be explored in {seconds} s"), "--timeout")
         }
+        Limit::Interrupt => {
+            let message = "the check was interrupted before all executions were explored";
+            return Finding::new(FindingKind::Limit, message, None);
+        }
     };
     Finding::new(FindingKind::Limit, message, None).note(format!("`{option}` sets another limit"))
 }
@@ -104,8 +129,13 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
 fn finding(found: Counterexample, test: &Test, settings: &Settings) -> Finding {
     let Counterexample { failure, trace, output: printed, recording } = found;
     let problem = problem(&failure, trace.threads.len() > 1, test);
-    let execution =
-        Execution { trace: with_source_names(trace, test), output: output(&printed), recording, replay: None };
+    let execution = Execution {
+        trace: with_source_names(trace, test),
+        output: output(&printed),
+        recording,
+        replay: None,
+        picture: None,
+    };
     let kind = match failure.kind {
         FailureKind::Error(kind) => FindingKind::Error(kind),
         FailureKind::Limit => FindingKind::Limit,

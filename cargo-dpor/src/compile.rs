@@ -18,6 +18,7 @@ use dpor_engine::program::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{CargoArgs, ColorChoice};
+use crate::defaults::Defaults;
 use crate::style::Style;
 use crate::toolchain::Toolchain;
 use crate::workspace::Workspace;
@@ -33,6 +34,8 @@ pub struct Binary {
     pub target: String,
     /// The directory of the package.
     pub directory: PathBuf,
+    /// How its tests are checked, where nothing else is said.
+    pub defaults: Defaults,
     pub program: Arc<Program>,
     /// That of the program, once it was asked for.
     pub fingerprint: OnceLock<String>,
@@ -183,6 +186,7 @@ fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Opti
         kind: artifact.kind,
         target: artifact.target.clone(),
         directory,
+        defaults: workspace.defaults(&artifact.package_id)?,
         program: Arc::new(program),
         fingerprint: OnceLock::new(),
     }))

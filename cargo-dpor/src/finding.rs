@@ -24,6 +24,8 @@ pub struct Execution {
     pub recording: Recording,
     /// The file that `cargo dpor replay` needs, once it is written.
     pub replay: Option<PathBuf>,
+    /// The page with its picture, once it is written.
+    pub picture: Option<PathBuf>,
 }
 
 /// What kind of thing was found.

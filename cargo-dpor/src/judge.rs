@@ -90,7 +90,7 @@ mod tests {
 
     fn error(kind: ErrorKind, message: &str) -> Finding {
         let (trace, output, recording) = (Trace::default(), Output::default(), Recording::default());
-        let execution = Some(Execution { trace, output, recording, replay: None });
+        let execution = Some(Execution { trace, output, recording, replay: None, picture: None });
         Finding { execution, ..Finding::new(FindingKind::Error(kind), message, None) }
     }
 

@@ -5,14 +5,19 @@
 //! ([`check`]) as its [`settings`] say, [`judge`] holds what was found against what the tests expect, and [`report`] says
 //! how they went. Failing executions are kept in files, which [`replay`] runs again.
 
+mod advice;
 mod args;
 mod check;
 mod compile;
+mod defaults;
+mod explain;
 mod finding;
 mod judge;
 mod litmus;
 mod lock;
 mod overlay;
+mod picture;
+mod progress;
 mod replay;
 mod report;
 mod run;
@@ -29,7 +34,10 @@ use anyhow::Result;
 use clap::Parser;
 
 use args::{Cli, ColorChoice, Command, SetupArgs, TestArgs};
+use dpor_engine::interrupt::Interrupt;
+use picture::Gallery;
 use replay::Recorder;
+use run::Run;
 use select::Selection;
 use settings::Settings;
 use style::Style;
@@ -48,13 +56,14 @@ fn main() -> ExitCode {
         Command::Test(args) => Style::for_stderr(args.color),
         Command::Replay(args) => Style::for_stderr(args.color),
         Command::Setup(args) => Style::for_stderr(args.color),
-        Command::Litmus(_) => Style::for_stderr(ColorChoice::Auto),
+        Command::Litmus(_) | Command::Explain(_) => Style::for_stderr(ColorChoice::Auto),
     };
     let result = match cli.command {
         Command::Test(args) => test(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Setup(args) => setup(&args),
         Command::Litmus(args) => litmus::run(&args),
+        Command::Explain(args) => explain::explain(&args),
     };
     ExitCode::from(result.unwrap_or_else(|error| {
         eprintln!("{}: {error:#}", style.error("error"));
@@ -79,16 +88,20 @@ fn test(args: &TestArgs) -> Result<u8> {
     }
     warn_of_options_without_effect(&selection, args)?;
     let recorder = Recorder::new(&workspace, &args.cargo, &selection)?;
-    let summary = run::run(&selection, args, &recorder, &mut *report)?;
+    let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &workspace.root)).transpose()?;
+    let run = Run { args, recorder: &recorder, gallery, interrupt: Interrupt::default() };
+    let summary = run.run(&selection, &mut *report)?;
     Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
 }
 
 /// Says so where an option changes nothing for any of the selected tests.
 fn warn_of_options_without_effect(selection: &Selection, args: &TestArgs) -> Result<()> {
     let mut bounded = args.explore.buffer_bound.is_none() || selection.tests() == 0;
-    for selected in selection.targets.iter().flat_map(|target| &target.tests) {
-        let settings = Settings::resolve(&args.explore, &selected.test.config)?;
-        bounded |= settings.iter().any(|settings| settings.model.has_buffers());
+    for target in &selection.targets {
+        for selected in &target.tests {
+            let settings = Settings::resolve(&args.explore, &target.binary.defaults, &selected.test.config)?;
+            bounded |= settings.iter().any(|settings| settings.model.has_buffers());
+        }
     }
     if !bounded {
         let warning = Style::for_stderr(args.color).warning("warning");

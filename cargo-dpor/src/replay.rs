@@ -105,7 +105,7 @@ impl Recorder {
     }
 
     /// `module-test.model`, with the target before it where other tests are called the same.
-    fn name(&self, binary: &Binary, test: &Test, settings: &Settings) -> String {
+    pub fn name(&self, binary: &Binary, test: &Test, settings: &Settings) -> String {
         let test_name = test.name.replace("::", "-");
         let prefix = match self.ambiguous.contains(&test.name) {
             true => format!("{}-", binary.id().replace("::", "-").replace('/', "-")),
@@ -180,10 +180,12 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         verdict: judge(vec![finding], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
         duration: start.elapsed(),
+        advice: None,
     };
     let executions = result.verdict.findings.iter_mut().filter_map(|finding| finding.execution.as_mut());
     executions.for_each(|execution| execution.replay = Some(args.file.clone()));
-    let mut report: Box<dyn Report> = report::for_format(args.format, args.color, &workspace.root, Details::default());
+    let details = Details { trace: args.trace, ..Details::default() };
+    let mut report: Box<dyn Report> = report::for_format(args.format, args.color, &workspace.root, details);
     report.replayed(&result)?;
     Ok(NOT_PASSED)
 }

@@ -1,19 +1,29 @@
 //! Says how the tests went: as text for people, or as lines of JSON for programs.
 
+mod diagnostic;
+mod execution;
+mod explanation;
+mod github;
+mod help;
 mod human;
 mod json;
+mod junit;
 mod names;
 mod source;
-mod trace;
 
-use std::io::{self, stdout};
-use std::path::Path;
+pub use execution::{Extent, describe, ending, file as file_of};
+pub use source::Sources;
+
+use std::env;
+use std::io::{self, Write, stdout};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dpor_engine::explore::Stats;
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 
+use crate::advice::Advice;
 use crate::args::{ColorChoice, Format, TestArgs};
 use crate::compile::Binary;
 use crate::finding::Output;
@@ -34,6 +44,8 @@ pub struct TestResult<'a> {
     pub output: Output,
     pub stats: Stats,
     pub duration: Duration,
+    /// Which orderings would be better.
+    pub advice: Option<Advice>,
 }
 
 /// How many tests had which outcome.
@@ -46,6 +58,8 @@ pub struct Summary {
     pub ignored: usize,
     /// Not run, because another test did not pass.
     pub not_run: usize,
+    /// Whether somebody wanted the check to stop.
+    pub interrupted: bool,
     pub duration: Duration,
 }
 
@@ -66,7 +80,7 @@ impl Summary {
     }
 
     pub fn all_passed(&self) -> bool {
-        self.passed == self.run()
+        self.passed == self.run() && !self.interrupted
     }
 }
 
@@ -84,7 +98,7 @@ pub trait Report {
 /// What the user wants to be told of a run. Paths are relative to `root`.
 pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
     let workers = settings::workers(&args.explore);
-    for_format(args.format, args.color, root, Details { nocapture: args.nocapture, workers })
+    for_format(args.format, args.color, root, Details { nocapture: args.nocapture, workers, trace: args.trace })
 }
 
 /// The report in a format.
@@ -92,7 +106,21 @@ pub fn for_format(format: Format, color: ColorChoice, root: &Path, details: Deta
     match format {
         Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details)),
         Format::Json => Box::new(json::Json::new(stdout(), details)),
+        Format::Junit => Box::new(junit::Junit::new(stdout(), root.to_owned(), details)),
+        Format::Github => {
+            let human = human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details);
+            let repository = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+            Box::new(github::Github::new(human, root, repository))
+        }
     }
+}
+
+/// The names of tests, as `cargo test -- --list` prints them.
+fn list_names(out: &mut dyn Write, selection: &Selection) -> io::Result<()> {
+    for selected in selection.targets.iter().flat_map(|target| &target.tests) {
+        writeln!(out, "{}: test", selected.test.name)?;
+    }
+    writeln!(out, "\n{}, 0 benchmarks", human::count(selection.tests() as u64, "test"))
 }
 
 /// What else reports need to know.
@@ -102,6 +130,8 @@ pub struct Details {
     pub nocapture: bool,
     /// How many threads explore.
     pub workers: usize,
+    /// How much of failing executions is shown.
+    pub trace: Extent,
 }
 
 #[cfg(test)]
@@ -118,6 +148,7 @@ pub mod fixture {
     use super::*;
     use crate::args::tests::parse;
     use crate::compile::TargetKind;
+    use crate::defaults::Defaults;
     use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Problem};
 
     pub fn place(line: u32) -> Location {
@@ -131,6 +162,7 @@ pub mod fixture {
             kind: TargetKind::Lib,
             target: "stack".into(),
             directory: "/stack".into(),
+            defaults: Defaults::default(),
             program,
             fingerprint: Default::default(),
         }
@@ -143,7 +175,7 @@ pub mod fixture {
 
     pub fn settings(config: &str) -> Settings {
         let config = TestConfig::parse(config).unwrap();
-        Settings::resolve(&parse("cargo-dpor test").explore, &config).unwrap().swap_remove(0)
+        Settings::resolve(&parse("cargo-dpor test").explore, &Defaults::default(), &config).unwrap().swap_remove(0)
     }
 
     /// A use after free, in an execution without a trace.
@@ -157,8 +189,13 @@ pub mod fixture {
             stack: vec![frame],
             notes: vec![note],
         };
-        let execution =
-            Execution { trace: Trace::default(), output: output(), recording: Recording::default(), replay: None };
+        let execution = Execution {
+            trace: Trace::default(),
+            output: output(),
+            recording: Recording::default(),
+            replay: None,
+            picture: None,
+        };
         Finding { kind: FindingKind::Error(ErrorKind::UseAfterFree), problem, execution: Some(execution) }
     }
 
@@ -171,12 +208,15 @@ pub mod fixture {
         TestResult {
             binary,
             test,
-            settings: Settings::resolve(&parse("cargo-dpor test").explore, config).unwrap().swap_remove(0),
+            settings: Settings::resolve(&parse("cargo-dpor test").explore, &Defaults::default(), config)
+                .unwrap()
+                .swap_remove(0),
             several_models: false,
             verdict: Verdict { outcome, findings },
             output: output(),
             stats: Stats { executions: 3, ..Stats::default() },
             duration: Duration::from_millis(250),
+            advice: None,
         }
     }
 }

@@ -1,81 +1,132 @@
 //! Checks the selected tests, one after the other.
 
+use std::process;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dpor_engine::explore::Stats;
+use dpor_engine::interrupt::Interrupt;
 use dpor_engine::verdict::Outcome;
 
+use crate::advice;
 use crate::args::TestArgs;
 use crate::check;
 use crate::compile::Binary;
 use crate::finding::Output;
 use crate::judge::{Verdict, judge};
+use crate::picture::Gallery;
+use crate::progress;
 use crate::replay::Recorder;
 use crate::report::{Report, Summary, TestResult};
-use crate::select::{SelectedTest, Selection};
+use crate::select::{SelectedTarget, SelectedTest, Selection};
 use crate::settings::Settings;
 
-/// Checks the tests, and reports them as they end.
-pub fn run(selection: &Selection, args: &TestArgs, recorder: &Recorder, report: &mut dyn Report) -> Result<Summary> {
-    let start = Instant::now();
-    let mut summary = Summary::default();
-    report.begin(selection)?;
-    for target in &selection.targets {
-        // As in `cargo test`, all tests of a target are run, whether or not one fails.
-        if !summary.all_passed() && !args.no_fail_fast {
-            summary.not_run += target.tests.len();
-            continue;
+/// The exit code of whoever is interrupted twice.
+const KILLED: i32 = 130;
+
+/// What all tests of a run have in common.
+pub struct Run<'a> {
+    pub args: &'a TestArgs,
+    pub recorder: &'a Recorder,
+    /// Where pictures of failing executions go.
+    pub gallery: Option<Gallery>,
+    pub interrupt: Interrupt,
+}
+
+impl Run<'_> {
+    /// Checks the tests, and reports them as they end.
+    pub fn run(&self, selection: &Selection, report: &mut dyn Report) -> Result<Summary> {
+        self.listen()?;
+        let start = Instant::now();
+        let mut summary = Summary::default();
+        report.begin(selection)?;
+        for target in &selection.targets {
+            // As in `cargo test`, all tests of a target are run, whether or not one fails.
+            if !summary.all_passed() && !self.args.no_fail_fast {
+                summary.not_run += target.tests.len();
+                continue;
+            }
+            self.run_target(target, &mut summary, report)?;
         }
+        summary.interrupted = self.interrupt.is_requested();
+        summary.duration = start.elapsed();
+        report.end(&summary)?;
+        Ok(summary)
+    }
+
+    /// The first Ctrl-C ends the check with what is known so far, the second at once.
+    fn listen(&self) -> Result<()> {
+        let interrupt = self.interrupt.clone();
+        let stop = move || {
+            if interrupt.is_requested() {
+                process::exit(KILLED);
+            }
+            interrupt.request();
+        };
+        ctrlc::set_handler(stop).context("cannot listen for Ctrl-C")
+    }
+
+    fn run_target(&self, target: &SelectedTarget, summary: &mut Summary, report: &mut dyn Report) -> Result<()> {
         for selected in &target.tests {
-            let settings = settings(selected, args)?;
+            let settings = self.settings(target.binary, selected)?;
             let several_models = settings.len() > 1;
             for settings in settings {
-                let result = run_test(target.binary, selected, settings, several_models, recorder)?;
+                if self.interrupt.is_requested() {
+                    summary.not_run += 1;
+                    continue;
+                }
+                let result = self.run_test(target.binary, selected, settings, several_models)?;
                 summary.count(result.verdict.outcome);
                 report.test(&result)?;
             }
         }
+        Ok(())
     }
-    summary.duration = start.elapsed();
-    report.end(&summary)?;
-    Ok(summary)
-}
 
-/// The settings for each model that a test is to be checked under. A test that is not run is reported once.
-fn settings(selected: &SelectedTest, args: &TestArgs) -> Result<Vec<Settings>> {
-    let mut settings = Settings::resolve(&args.explore, &selected.test.config)?;
-    settings.truncate(if selected.ignored { 1 } else { usize::MAX });
-    Ok(settings)
-}
-
-fn run_test<'a>(
-    binary: &'a Binary,
-    selected: &SelectedTest<'a>,
-    settings: Settings,
-    several_models: bool,
-    recorder: &Recorder,
-) -> Result<TestResult<'a>> {
-    let test = selected.test;
-    let mut result = TestResult {
-        binary,
-        test,
-        settings,
-        several_models,
-        verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
-        output: Output::default(),
-        stats: Stats::default(),
-        duration: Duration::ZERO,
-    };
-    if selected.ignored {
-        return Ok(result);
+    /// The settings for each model that a test is to be checked under. A test that is not run is reported once.
+    fn settings(&self, binary: &Binary, selected: &SelectedTest) -> Result<Vec<Settings>> {
+        let mut settings = Settings::resolve(&self.args.explore, &binary.defaults, &selected.test.config)?;
+        settings.truncate(if selected.ignored { 1 } else { usize::MAX });
+        Ok(settings)
     }
-    let start = Instant::now();
-    let checked = check::check(binary, test, &result.settings);
-    result.duration = start.elapsed();
-    result.stats = checked.stats;
-    result.output = checked.output;
-    result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
-    recorder.record(&mut result)?;
-    Ok(result)
+
+    fn run_test<'a>(
+        &self,
+        binary: &'a Binary,
+        selected: &SelectedTest<'a>,
+        settings: Settings,
+        several_models: bool,
+    ) -> Result<TestResult<'a>> {
+        let test = selected.test;
+        let mut result = TestResult {
+            binary,
+            test,
+            settings,
+            several_models,
+            verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
+            output: Output::default(),
+            stats: Stats::default(),
+            duration: Duration::ZERO,
+            advice: None,
+        };
+        if selected.ignored {
+            return Ok(result);
+        }
+        let start = Instant::now();
+        let title = format!("{} {}", binary.id(), test.name);
+        let checked = progress::watched(&title, progress::is_visible(), |progress| {
+            check::check(binary, test, &result.settings, &self.interrupt, progress)
+        });
+        result.duration = start.elapsed();
+        result.stats = checked.stats;
+        result.output = checked.output;
+        result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        self.recorder.record(&mut result)?;
+        if let Some(gallery) = &self.gallery {
+            let name = self.recorder.name(binary, test, &result.settings);
+            gallery.draw(&mut result, &name)?;
+        }
+        result.advice = advice::advise(self.args, &result, &self.interrupt);
+        Ok(result)
+    }
 }

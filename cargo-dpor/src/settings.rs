@@ -11,9 +11,12 @@ use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::args::ExploreArgs;
+use crate::defaults::Defaults;
 
 /// The equivalence where a test names none.
 const TRACE: &str = "trace";
+/// How many jumps and calls an execution has at most, where nothing else is said.
+const MAX_STEPS: u64 = 500_000_000;
 
 /// How a test is checked under one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,22 +43,27 @@ pub struct Settings {
 
 impl Settings {
     /// The settings for a test under each model that it is to be checked under.
-    pub fn resolve(args: &ExploreArgs, config: &TestConfig) -> Result<Vec<Settings>> {
-        Ok(models(args, config)?.into_iter().map(|model| Settings::under(model, args, config)).collect())
+    pub fn resolve(args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Result<Vec<Settings>> {
+        let models = models(args, defaults, config)?;
+        Ok(models.into_iter().map(|model| Settings::under(model, args, defaults, config)).collect())
     }
 
-    fn under(model: MemoryModel, args: &ExploreArgs, config: &TestConfig) -> Settings {
+    fn under(model: MemoryModel, args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Settings {
+        let buffer_bound = config.buffer_bound.or(args.buffer_bound).or(defaults.buffer_bound);
+        let spurious = config.spurious.unwrap_or(args.spurious || defaults.spurious.unwrap_or(false));
+        let max_executions = args.max_executions.map(NonZero::get).or(defaults.max_executions);
+        let max_steps = args.max_steps.map(NonZero::get).or(defaults.max_steps);
         Settings {
             model,
-            buffer_bound: config.buffer_bound.or(args.buffer_bound).filter(|_| model.has_buffers()),
+            buffer_bound: buffer_bound.filter(|_| model.has_buffers()),
             equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
-            awaiting: args.r#await,
-            spurious: config.spurious.unwrap_or(args.spurious),
-            unroll: config.unroll.or(args.unroll.map(NonZero::get)),
-            max_executions: config.max_executions.or(args.max_executions.map(NonZero::get)),
-            max_steps: args.max_steps.get(),
-            timeout: args.timeout,
-            keep_going: args.keep_going,
+            awaiting: args.r#await.or(defaults.awaiting).unwrap_or(AwaitLevel::Full),
+            spurious,
+            unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
+            max_executions: config.max_executions.or(max_executions),
+            max_steps: max_steps.unwrap_or(MAX_STEPS),
+            timeout: args.timeout.or(defaults.timeout),
+            keep_going: args.keep_going || defaults.keep_going.unwrap_or(false),
             workers: workers(args),
         }
     }
@@ -91,9 +99,10 @@ pub fn workers(args: &ExploreArgs) -> usize {
 }
 
 /// The models that a test is to be checked under, each once.
-fn models(args: &ExploreArgs, config: &TestConfig) -> Result<Vec<MemoryModel>> {
+fn models(args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Result<Vec<MemoryModel>> {
     let named = match &config.model {
-        None => args.model.clone(),
+        None if !args.model.is_empty() => args.model.clone(),
+        None => defaults.model.clone().unwrap_or_else(|| vec![MemoryModel::default()]),
         Some(names) => {
             let models = names.split(',').map(str::parse).collect::<Result<_, _>>();
             models.context("cannot read the option `model` of a test")?
@@ -113,8 +122,12 @@ mod tests {
     use super::*;
     use crate::args::tests::parse;
 
+    fn resolve_with(line: &str, defaults: &Defaults, config: &str) -> Vec<Settings> {
+        Settings::resolve(&parse(line).explore, defaults, &TestConfig::parse(config).unwrap()).unwrap()
+    }
+
     fn resolve(line: &str, config: &str) -> Vec<Settings> {
-        Settings::resolve(&parse(line).explore, &TestConfig::parse(config).unwrap()).unwrap()
+        resolve_with(line, &Defaults::default(), config)
     }
 
     #[test]
@@ -132,6 +145,22 @@ mod tests {
         assert_eq!(settings.iter().map(|s| s.model).collect::<Vec<_>>(), [MemoryModel::Sc, MemoryModel::Tso]);
         assert_eq!(settings.iter().map(|s| s.buffer_bound).collect::<Vec<_>>(), [None, Some(3)]);
         assert!(settings.iter().all(|s| s.spurious && s.max_executions == Some(9) && s.workers == 2));
+    }
+
+    #[test]
+    fn the_manifest_decides_what_the_command_line_leaves_open() {
+        let defaults = Defaults {
+            model: Some(vec![MemoryModel::Tso]),
+            buffer_bound: Some(4),
+            max_steps: Some(7),
+            keep_going: Some(true),
+            ..Defaults::default()
+        };
+        let settings = &resolve_with("cargo-dpor test", &defaults, "")[0];
+        assert_eq!((settings.model, settings.buffer_bound), (MemoryModel::Tso, Some(4)));
+        assert_eq!((settings.max_steps, settings.keep_going), (7, true));
+        let settings = &resolve_with("cargo-dpor test --model pso --max-steps 8", &defaults, "buffer_bound=1")[0];
+        assert_eq!((settings.model, settings.buffer_bound, settings.max_steps), (MemoryModel::Pso, Some(1), 8));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::env;
 use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdout};
+use std::ops::RangeInclusive;
 
-use anstyle::{AnsiColor, Color};
+use anstyle::{AnsiColor, Color, Effects};
+use console::Term;
 
 use crate::args::ColorChoice;
 
@@ -12,24 +14,38 @@ use crate::args::ColorChoice;
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     enabled: bool,
+    width: usize,
 }
+
+/// The width that reports are made for where nothing is known of the terminal.
+const WIDTH: usize = 100;
+/// Narrower or wider than this, reports are not made.
+const WIDTHS: RangeInclusive<usize> = 50..=160;
+/// The colors of threads.
+const THREADS: [AnsiColor; 6] =
+    [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Yellow, AnsiColor::Green, AnsiColor::Blue, AnsiColor::White];
 
 impl Style {
     pub fn for_stdout(choice: ColorChoice) -> Style {
-        Style { enabled: decide(choice, stdout().is_terminal()) }
+        Style { enabled: decide(choice, stdout().is_terminal()), width: width(&Term::stdout()) }
     }
 
     pub fn for_stderr(choice: ColorChoice) -> Style {
-        Style { enabled: decide(choice, stderr().is_terminal()) }
+        Style { enabled: decide(choice, stderr().is_terminal()), width: width(&Term::stderr()) }
     }
 
-    #[cfg(test)]
+    /// Without colors.
     pub fn plain() -> Style {
-        Style { enabled: false }
+        Style { enabled: false, width: WIDTH }
     }
 
     pub fn enabled(self) -> bool {
         self.enabled
+    }
+
+    /// How many columns there are.
+    pub fn width(self) -> usize {
+        self.width
     }
 
     /// What cargo's `--color` is to be.
@@ -69,6 +85,17 @@ impl Style {
         self.paint(text, AnsiColor::Blue)
     }
 
+    /// What a thread does.
+    pub fn thread(self, number: u16, text: impl Display) -> String {
+        let color = THREADS[usize::from(number) % THREADS.len()];
+        self.apply(text, anstyle::Style::new().fg_color(Some(Color::Ansi(color))))
+    }
+
+    /// What is there for orientation.
+    pub fn dim(self, text: impl Display) -> String {
+        self.apply(text, anstyle::Style::new().effects(Effects::DIMMED))
+    }
+
     pub fn bold(self, text: impl Display) -> String {
         self.apply(text, anstyle::Style::new().bold())
     }
@@ -78,8 +105,16 @@ impl Style {
     }
 
     fn apply(self, text: impl Display, style: anstyle::Style) -> String {
-        if self.enabled { format!("{style}{text}{style:#}") } else { text.to_string() }
+        let text = text.to_string();
+        if self.enabled && !text.trim().is_empty() { format!("{style}{text}{style:#}") } else { text }
     }
+}
+
+/// How many columns a terminal has, as `COLUMNS` or the terminal itself says.
+fn width(terminal: &Term) -> usize {
+    let named = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let actual = || terminal.size_checked().map(|(_, columns)| usize::from(columns));
+    named.or_else(actual).map_or(WIDTH, |columns: usize| columns.clamp(*WIDTHS.start(), *WIDTHS.end()))
 }
 
 fn decide(choice: ColorChoice, terminal: bool) -> bool {

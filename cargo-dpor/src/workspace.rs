@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::args::CargoArgs;
+use crate::defaults::Defaults;
 use crate::toolchain::{self, Toolchain};
 
 /// The user's workspace.
@@ -18,6 +20,8 @@ pub struct Workspace {
     /// Where everything of ours goes: a part of the user's target directory.
     pub target_directory: PathBuf,
     packages: HashMap<String, Package>,
+    /// What all packages have in common.
+    defaults: Defaults,
 }
 
 #[derive(Deserialize)]
@@ -25,6 +29,8 @@ struct Metadata {
     packages: Vec<Package>,
     target_directory: PathBuf,
     workspace_root: PathBuf,
+    #[serde(default)]
+    metadata: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -32,6 +38,8 @@ struct Package {
     id: String,
     name: String,
     manifest_path: PathBuf,
+    #[serde(default)]
+    metadata: Value,
 }
 
 impl Workspace {
@@ -48,13 +56,25 @@ impl Workspace {
             Some(directory) => std::path::absolute(directory).context("--target-dir is not a path")?,
             None => metadata.target_directory,
         };
+        let manifest = metadata.workspace_root.join("Cargo.toml");
+        let defaults = Defaults::read(&metadata.metadata, "workspace", &manifest)?;
+        for package in &metadata.packages {
+            Defaults::read(&package.metadata, "package", &package.manifest_path)?;
+        }
         let packages = metadata.packages.into_iter().map(|package| (package.id.clone(), package)).collect();
-        Ok(Workspace { root: metadata.workspace_root, target_directory: target.join("dpor"), packages })
+        Ok(Workspace { root: metadata.workspace_root, target_directory: target.join("dpor"), packages, defaults })
     }
 
     /// The name of a package.
     pub fn package_name(&self, id: &str) -> Result<&str> {
         Ok(&self.package(id)?.name)
+    }
+
+    /// How the tests of a package are checked, where nothing else is said.
+    pub fn defaults(&self, id: &str) -> Result<Defaults> {
+        let package = self.package(id)?;
+        let own = Defaults::read(&package.metadata, "package", &package.manifest_path)?;
+        Ok(own.or(self.defaults.clone()))
     }
 
     /// The directory of a package.

@@ -7,99 +7,146 @@ mod support;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use support::{Project, Run, repository, without_times};
 
 #[test]
 fn reports_are_as_expected() {
     let cases = cases();
-    assert!(!cases.is_empty());
+    assert!(cases.len() >= 60, "there are only {} programs", cases.len());
     let project = project(&cases);
+    // Everything is compiled once, for all of them.
+    project.run("test --list").expect_code(0);
     let bless = env::var_os("BLESS").is_some_and(|value| value == "1");
-    let mut wrong = Vec::new();
-    for case in &cases {
+    let wrong = at_once(&cases, |case| {
         let actual = case.run(&project);
-        let expectation = case.path.with_extension("stdout");
+        let expectation = repository().join(format!("ui-tests/{}.stdout", case.name));
         if bless {
             fs::write(&expectation, &actual).unwrap();
-        } else if fs::read_to_string(&expectation).unwrap_or_default() != actual {
-            wrong.push(format!("=== {} prints\n{actual}", case.name));
+            return None;
         }
-    }
+        let expected = fs::read_to_string(&expectation).unwrap_or_default();
+        (expected != actual).then(|| format!("=== {} prints\n{actual}", case.name))
+    });
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes the expectations anew", wrong.join("\n"));
     every_recorded_execution_fails_again(&project);
+}
+
+/// Does something for several at a time, and gives what came of it.
+fn at_once<T: Sync>(all: &[T], work: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    found.lock().unwrap().extend(work(one));
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().unwrap();
+    found.sort();
+    found
 }
 
 /// What the failing tests have left behind can be run again, and has the same error.
 fn every_recorded_execution_fails_again(project: &Project) {
     let files = fs::read_dir(project.path("target/dpor/replay")).unwrap().map(|entry| entry.unwrap().path());
-    let mut count = 0;
-    for file in files {
-        let recorded: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let files: Vec<PathBuf> = files.collect();
+    at_once(&files, |file| {
+        let recorded: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
         let text = |key: &str| recorded["error"][key].as_str().unwrap().lines().next().unwrap_or_default().to_owned();
         let error = format!("error[{}]: {}\n", text("kind"), text("message"));
         project.run(&format!("replay --quiet {}", file.display())).expect_code(1).expect_stdout(&[&error]);
-        count += 1;
-    }
-    assert!(count > 30, "there are only {count}");
+        None
+    });
+    assert!(files.len() > 60, "there are only {}", files.len());
 }
 
 struct Case {
     name: String,
-    path: PathBuf,
     /// The options given to `cargo dpor test`.
     arguments: String,
     /// Other commands that are run afterwards.
     then: Vec<String>,
+    /// Environment variables, as `NAME=VALUE`.
+    environment: Vec<String>,
+    /// The program.
+    text: String,
 }
 
 /// The report must be the same for each of these numbers of workers.
-const WORKERS: [u32; 3] = [1, 2, 4];
+const WORKERS: [u32; 2] = [1, 4];
 
+/// The programs in `ui-tests`, and the examples of `cargo dpor explain`.
 fn cases() -> Vec<Case> {
-    let directory = repository().join("ui-tests");
-    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<Case> = paths.filter(|path| has_extension(path, "rs")).map(Case::new).collect();
+    let mut cases: Vec<Case> = files("ui-tests", "rs").map(|path| Case::new(&stem(&path), read(&path))).collect();
+    cases.extend(files("cargo-dpor/src/explain", "md").map(|path| {
+        let text = read(&path);
+        let example = text.split("```").nth(1).unwrap().strip_prefix("rust\n").unwrap();
+        Case::new(&format!("explain_{}", stem(&path).replace('-', "_")), example.to_owned())
+    }));
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
 }
 
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|other| other == extension)
+fn files(directory: &str, extension: &'static str) -> impl Iterator<Item = PathBuf> {
+    let paths = fs::read_dir(repository().join(directory)).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(move |path| path.extension().is_some_and(|other| other == extension))
 }
 
-/// A package with all programs, each an integration test.
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// A package with all programs, each an integration test. It depends on the package in `ui-tests/dependency`.
 fn project(cases: &[Case]) -> Project {
-    let project = Project::package("ui", "").file("src/lib.rs", "");
+    let dependency = repository().join("ui-tests/dependency");
+    let manifest = format!("[dependencies]\ndependency = {{ path = {dependency:?} }}");
+    let project = Project::package("ui", &manifest).file("src/lib.rs", "");
     for case in cases {
-        project.write(&format!("tests/{}.rs", case.name), &fs::read_to_string(&case.path).unwrap());
+        project.write(&format!("tests/{}.rs", case.name), &case.text);
     }
     project
 }
 
 impl Case {
-    fn new(path: PathBuf) -> Case {
-        let text = fs::read_to_string(&path).unwrap();
+    fn new(name: &str, text: String) -> Case {
         let values = |key: &str| {
             let lines = text.lines().filter_map(|line| line.strip_prefix("//@ ")?.strip_prefix(key));
             lines.map(|value| value.trim_start().to_owned()).collect::<Vec<_>>()
         };
         let arguments = values("arguments:").join(" ");
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        Case { arguments, then: values("then:"), name, path }
+        let (then, environment) = (values("then:"), values("env:"));
+        Case { arguments, then, environment, name: name.to_owned(), text }
+    }
+
+    fn command(&self, project: &Project, arguments: &str) -> Run {
+        let mut command = project.cargo_dpor(arguments);
+        command.envs(self.environment.iter().filter_map(|variable| variable.split_once('=')));
+        Run::of(&mut command)
     }
 
     /// What all commands print.
     fn run(&self, project: &Project) -> String {
         let [first, others @ ..] = WORKERS.map(|workers| {
             let arguments = format!("test --quiet --test {} --workers {workers} {}", self.name, self.arguments);
-            printed(project.run(&arguments)).replace(&format!("\"workers\":{workers}"), "\"workers\":N")
+            printed(self.command(project, &arguments)).replace(&format!("\"workers\":{workers}"), "\"workers\":N")
         });
         for other in others {
             assert_eq!(first, other, "{}: the report depends on the number of workers", self.name);
         }
-        let then =
-            self.then.iter().map(|command| format!("\n$ cargo dpor {command}\n{}", printed(project.run(command))));
+        let then = self
+            .then
+            .iter()
+            .map(|command| format!("\n$ cargo dpor {command}\n{}", printed(self.command(project, command))));
         first + &then.collect::<String>()
     }
 }
@@ -108,5 +155,6 @@ impl Case {
 fn printed(run: Run) -> String {
     // What is printed besides the report matters where there is no report.
     let stderr = if run.code == 2 { &run.stderr } else { "" };
-    format!("{}{stderr}exit code {}\n", without_times(&run.stdout), run.code)
+    let text = format!("{}{stderr}exit code {}\n", without_times(&run.stdout), run.code);
+    text.replace(repository().to_str().unwrap(), "/repository")
 }

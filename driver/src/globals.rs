@@ -89,6 +89,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         };
         let (index, address) = self.reserve(allocation);
         self.statics.insert(def_id, address);
+        self.describe_static(def_id, address);
         let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
         self.fill(index, allocation, name);
         address

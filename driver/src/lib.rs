@@ -18,6 +18,7 @@ extern crate rustc_session;
 extern crate rustc_span;
 
 mod bookkeeping;
+mod debug;
 mod emit;
 mod foreign;
 mod globals;
@@ -116,6 +117,7 @@ impl Callbacks for Lower {
                 tcx.dcx().fatal(error.to_string());
             }
             lower_all(&mut builder);
+            debug::finish(&mut builder.program.debug);
             if let Err(error) = builder.program.save(output) {
                 tcx.dcx().fatal(format!("cannot write {}: {error}", output.display()));
             }

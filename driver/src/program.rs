@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
-use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program, Quiet};
+use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program, Quiet, TypeRef};
 use rustc_hir::def_id::{CrateNum, DefId, LOCAL_CRATE};
 use rustc_middle::mir::interpret::AllocId;
 use rustc_middle::ty::layout::LayoutCx;
 use rustc_middle::ty::print::with_no_trimmed_paths;
-use rustc_middle::ty::{Instance, TyCtxt};
+use rustc_middle::ty::{Instance, Ty, TyCtxt};
 use rustc_span::{RemapPathScopeComponents, Span};
 
 use crate::emit::Emitter;
@@ -30,6 +30,7 @@ pub struct ProgramBuilder<'tcx> {
     spans: HashMap<Span, PlaceId>,
     messages: HashMap<String, u32>,
     origins: HashMap<CrateNum, Origin>,
+    pub(crate) types: HashMap<Ty<'tcx>, TypeRef>,
     pub(crate) allocations: HashMap<AllocId, u64>,
     pub(crate) constants: HashMap<Constant, u64>,
     pub(crate) statics: HashMap<DefId, u64>,
@@ -52,6 +53,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             spans: HashMap::new(),
             messages: HashMap::new(),
             origins: HashMap::new(),
+            types: HashMap::new(),
             allocations: HashMap::new(),
             constants: HashMap::new(),
             statics: HashMap::new(),

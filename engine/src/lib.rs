@@ -9,6 +9,7 @@
 pub mod check;
 pub mod explore;
 pub mod graph;
+pub mod interrupt;
 pub mod litmus;
 pub mod model;
 pub mod program;

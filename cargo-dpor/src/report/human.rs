@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use dpor_engine::explore::{AwaitLevel, Stats};
 use dpor_engine::model::MemoryModel;
-use dpor_engine::program::Origin;
 use dpor_engine::verdict::Outcome;
-use dpor_engine::vm::ThreadId;
 
+use super::explanation;
 use super::source::Sources;
-use super::trace;
-use super::{Details, Report, Summary, TestResult};
-use crate::finding::{Execution, Finding, Frame, Problem};
+use super::{Details, Report, Summary, TestResult, help, list_names};
+use crate::finding::Finding;
 use crate::select::Selection;
 use crate::style::Style;
 
@@ -24,11 +22,18 @@ pub struct Human<W> {
     details: Details,
     /// The lines of the tests that did not pass, repeated at the end.
     not_passed: Vec<String>,
+    /// The kind of the first error.
+    explainable: Option<&'static str>,
 }
 
 impl<W: Write> Human<W> {
     pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
-        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new() }
+        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new(), explainable: None }
+    }
+
+    /// Where the text goes.
+    pub fn out(&mut self) -> &mut W {
+        &mut self.out
     }
 
     fn status(&self, outcome: Outcome) -> String {
@@ -43,49 +48,10 @@ impl<W: Write> Human<W> {
 
     /// All there is to say of a finding, and what its execution printed.
     fn finding(&mut self, finding: &Finding, result: &TestResult) -> io::Result<()> {
-        self.problem(finding.kind.name(), &finding.problem)?;
-        if let Some(execution) = &finding.execution {
-            self.execution(execution)?;
-        }
-        writeln!(self.out)?;
+        let text = explanation::render(finding, &mut self.sources, self.details.trace, self.style);
+        writeln!(self.out, "\n{text}")?;
         let output = finding.execution.as_ref().map_or(&result.output, |execution| &execution.output);
         self.output(&output.all, &result.test.name)
-    }
-
-    fn problem(&mut self, kind: &str, problem: &Problem) -> io::Result<()> {
-        let style = self.style;
-        writeln!(self.out, "\n{}: {}", style.error(format_args!("error[{kind}]")), style.bold(&problem.message))?;
-        if let Some(place) = &problem.location {
-            let thread = problem.thread.map(|thread| format!(" in {}", ThreadId(thread).phrase()));
-            write!(self.out, "{}", self.sources.excerpt(place, &thread.unwrap_or_default(), style))?;
-        }
-        for note in &problem.notes {
-            writeln!(self.out, "{}: {}", style.bold("note"), note.message)?;
-            if let Some(place) = note.location.as_ref().filter(|place| problem.location.as_ref() != Some(place)) {
-                write!(self.out, "{}", self.sources.excerpt(place, "", style))?;
-            }
-        }
-        let stack = shown_frames(&problem.stack, kind);
-        // Where there is one function besides the library's, the place says it all.
-        if stack.iter().filter(|frame| frame.origin != Origin::Std).count() > 1 {
-            writeln!(self.out, "{}:", style.bold("stack"))?;
-            for line in fold(stack) {
-                writeln!(self.out, "{line}")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What happens in a failing execution. Where no thread does anything visible, the place says it all.
-    fn execution(&mut self, execution: &Execution) -> io::Result<()> {
-        if execution.trace.steps.is_empty() {
-            return Ok(());
-        }
-        write!(self.out, "\n{}", trace::render(&execution.trace, self.style))?;
-        match &execution.replay {
-            Some(path) => writeln!(self.out, "\n{}: cargo dpor replay {}", self.style.bold("replay"), path.display()),
-            None => Ok(()),
-        }
     }
 
     fn output(&mut self, output: &str, test: &str) -> io::Result<()> {
@@ -103,12 +69,7 @@ impl<W: Write> Human<W> {
 
 impl<W: Write> Report for Human<W> {
     fn list(&mut self, selection: &Selection) -> io::Result<()> {
-        for target in &selection.targets {
-            for selected in &target.tests {
-                writeln!(self.out, "{}: test", selected.test.name)?;
-            }
-        }
-        writeln!(self.out, "\n{}", count(selection.tests() as u64, "test"))
+        list_names(&mut self.out, selection)
     }
 
     fn begin(&mut self, selection: &Selection) -> io::Result<()> {
@@ -141,7 +102,12 @@ impl<W: Write> Report for Human<W> {
             )?;
         }
         for finding in &result.verdict.findings {
+            self.explainable.get_or_insert(finding.kind.name());
             self.finding(finding, result)?;
+        }
+        if let Some(advice) = &result.advice {
+            let text = help::render(advice, &mut self.sources, self.style);
+            writeln!(self.out, "{text}")?;
         }
         match result.verdict.findings.is_empty() {
             true if self.details.nocapture => self.output(&result.output.all, &result.test.name)?,
@@ -178,15 +144,22 @@ impl<W: Write> Report for Human<W> {
         for line in &self.not_passed {
             writeln!(self.out, "{line}")?;
         }
-        if summary.not_run > 0 {
-            writeln!(self.out, "\nThe tests of other targets were not run: `--no-fail-fast` runs them all.")?;
+        match summary.interrupted {
+            true => writeln!(self.out, "\nThe check was interrupted: what was not explored has not passed.")?,
+            false if summary.not_run > 0 => {
+                writeln!(self.out, "\nThe tests of other targets were not run: `--no-fail-fast` runs them all.")?;
+            }
+            false => {}
+        }
+        if let Some(kind) = self.explainable {
+            writeln!(self.out, "\nFor more about an error: cargo dpor explain {kind}")?;
         }
         self.out.flush()
     }
 }
 
 /// `1 test`, `2 tests`
-fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -225,47 +198,14 @@ fn seconds(duration: Duration) -> String {
     format!("{:>8.3}s", duration.as_secs_f64())
 }
 
-/// The stack without what every stack has: the library's way into the program and, for a panic, out of it.
-fn shown_frames<'a>(stack: &'a [Frame], kind: &str) -> &'a [Frame] {
-    let is_shown = |frame: &Frame| frame.origin != Origin::Std;
-    let start = if kind == "panic" { stack.iter().position(is_shown).unwrap_or(0) } else { 0 };
-    let end = stack.iter().rposition(is_shown).map_or(stack.len(), |last| last + 1);
-    &stack[start..end]
-}
-
-/// A line for each function, but one for a run of functions of the standard library, and one for repetitions.
-fn fold(stack: &[Frame]) -> Vec<String> {
-    let same = |a: &Frame, b: &Frame| a == b || (a.origin == Origin::Std && b.origin == Origin::Std);
-    stack.chunk_by(same).map(line).collect()
-}
-
-fn line(frames: &[Frame]) -> String {
-    let (frame, number) = (&frames[0], frames.len());
-    let place = &frame.location;
-    let repeated = match number {
-        1 => String::new(),
-        2..100 => format!(" ({number} times)"),
-        // Of very deep stacks, the middle is missing.
-        100.. | 0 => " (100 times or more)".to_owned(),
-    };
-    match frame.origin {
-        Origin::Std => format!("    ({} of the standard library)", count(number as u64, "function")),
-        _ => format!("    {} at {}:{}:{}{repeated}", frame.function, place.file, place.line, place.column),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::fixture;
 
-    fn frame(function: &str, origin: Origin) -> Frame {
-        Frame { function: function.into(), origin, location: fixture::place(1) }
-    }
-
     fn report(nocapture: bool, act: impl FnOnce(&mut Human<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        let details = Details { nocapture, workers: 1 };
+        let details = Details { nocapture, workers: 1, ..Details::default() };
         act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), details)).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -310,9 +250,8 @@ mod tests {
         FAIL [   0.250s] stack tests::pops (3 executions)
 
 error[use-after-free]: gone
-  --> src/lib.rs:41:13
-note: freed here
-  --> src/lib.rs:40:13
+ --> src/lib.rs:41:13
+  = note: freed here: src/lib.rs:40:13
 
 --- output of tests::pops ---
 printed
@@ -322,26 +261,9 @@ printed
         FAIL stack tests::pops
 
 The tests of other targets were not run: `--no-fail-fast` runs them all.
+
+For more about an error: cargo dpor explain use-after-free
 ";
         assert_eq!(format!("\n{text}"), expected);
-    }
-
-    #[test]
-    fn the_library_and_repetitions_are_one_line() {
-        let stack = [
-            frame("core::option::unwrap_failed", Origin::Std),
-            frame("core::option::Option::<u8>::unwrap", Origin::Std),
-            frame("pop", Origin::User),
-            frame("pop", Origin::User),
-            frame("std::panic::catch_unwind", Origin::Std),
-            frame("tests::a", Origin::User),
-        ];
-        let expected = [
-            "    (2 functions of the standard library)",
-            "    pop at src/lib.rs:1:13 (2 times)",
-            "    (1 function of the standard library)",
-            "    tests::a at src/lib.rs:1:13",
-        ];
-        assert_eq!(fold(&stack), expected);
     }
 }

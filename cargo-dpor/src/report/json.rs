@@ -7,6 +7,7 @@ use dpor_engine::verdict::Outcome;
 use serde::Serialize;
 
 use super::{Details, Report, Summary, TestResult};
+use crate::advice::Advice;
 use crate::finding::Finding;
 use crate::select::Selection;
 
@@ -23,6 +24,8 @@ enum Event<'a> {
         package: &'a str,
         target: Target<'a>,
         ignored: bool,
+        file: String,
+        line: u32,
     },
     Suite {
         tests: usize,
@@ -70,6 +73,9 @@ struct TestEvent<'a> {
     output: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<&'a str>,
+    /// With `--suggest` and `--relax`: which orderings would be better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<&'a Advice>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +90,8 @@ struct ErrorObject<'a> {
     thread: Option<u16>,
     stack: Vec<FrameObject<'a>>,
     notes: Vec<NoteObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
 }
@@ -120,11 +128,14 @@ impl<W: Write> Report for Json<W> {
     fn list(&mut self, selection: &Selection) -> io::Result<()> {
         for target in &selection.targets {
             for selected in &target.tests {
+                let place = target.binary.program.location(selected.test.place);
                 self.emit(&Event::Listed {
                     name: &selected.test.name,
                     package: &target.binary.package,
                     target: Target { kind: target.binary.kind.name(), name: &target.binary.target },
                     ignored: selected.ignored,
+                    file: place.file,
+                    line: place.line,
                 })?;
             }
         }
@@ -147,7 +158,7 @@ impl<W: Write> Report for Json<W> {
     }
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
-        let Summary { passed, failed, incomplete, unsupported, ignored, not_run, duration } = *summary;
+        let Summary { passed, failed, incomplete, unsupported, ignored, not_run, duration, .. } = *summary;
         let seconds = duration.as_secs_f64();
         self.emit(&Event::Done { passed, failed, incomplete, unsupported, ignored, not_run, seconds })
     }
@@ -177,6 +188,7 @@ impl<'a> TestEvent<'a> {
             errors: if findings.len() > 1 { findings.iter().map(error).collect() } else { Vec::new() },
             output: (nocapture || bad).then_some(&output.stdout),
             stderr: (nocapture || bad).then_some(&output.stderr),
+            advice: result.advice.as_ref(),
         }
     }
 }
@@ -208,6 +220,7 @@ impl<'a> ErrorObject<'a> {
             thread: problem.thread,
             stack: frames.collect(),
             notes: notes.collect(),
+            report: execution.and_then(|execution| Some(execution.picture.as_ref()?.display().to_string())),
             trace: execution.filter(|_| with_trace).map(|execution| &execution.trace),
         }
     }
@@ -222,7 +235,7 @@ mod tests {
 
     fn report(act: impl FnOnce(&mut Json<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        act(&mut Json::new(&mut out, Details { nocapture: false, workers: 2 })).unwrap();
+        act(&mut Json::new(&mut out, Details { nocapture: false, workers: 2, ..Details::default() })).unwrap();
         String::from_utf8(out).unwrap()
     }
 

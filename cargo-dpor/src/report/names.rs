@@ -17,6 +17,9 @@ pub fn is_atomic_method(name: &str) -> bool {
 pub fn short_function(name: &str) -> String {
     let name = name.split(" - shim").next().unwrap_or(name);
     if let Some((kind, _)) = name.strip_prefix(DROP_GLUE).and_then(split_qualified) {
+        if kind.starts_with("{closure") {
+            return "drop of a closure".to_owned();
+        }
         return format!("drop of {}", last_segment(&without_generics(kind)));
     }
     let (kind, rest) = match name.strip_prefix('<').and_then(split_qualified) {
@@ -91,6 +94,7 @@ mod tests {
             ("std::thread::park", "thread::park"),
             ("std::sync::Once::call_once::<{closure@src/lib.rs:3:5: 3:7}>::{closure#0}", "Once::call_once"),
             ("std::ptr::drop_glue::<std::sync::Arc<[u8; 2]>> - shim(Some(std::sync::Arc<[u8; 2]>))", "drop of Arc"),
+            ("std::ptr::drop_glue::<{closure@src/lib.rs:1:2: 1:3}>", "drop of a closure"),
             ("main", "main"),
         ] {
             assert_eq!(short_function(name), short);

@@ -1,17 +1,16 @@
-//! Excerpts of the user's source, as the compiler shows them.
+//! The source that reports show.
 
 use std::collections::HashMap;
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use dpor_engine::verdict::Location;
 
-use crate::style::Style;
-
 /// The source files of a workspace, each read once.
 pub struct Sources {
     root: PathBuf,
-    files: HashMap<String, Option<Vec<String>>>,
+    files: HashMap<String, Option<String>>,
 }
 
 impl Sources {
@@ -19,66 +18,92 @@ impl Sources {
         Sources { root, files: HashMap::new() }
     }
 
-    /// A place with its line, or the place alone where the file cannot be read; `remark` comes after the place.
-    ///
-    /// ```text
-    ///   --> src/lib.rs:3:5
-    ///    |
-    ///  3 |     assert!(false);
-    ///    |     ^
-    /// ```
-    pub fn excerpt(&mut self, place: &Location, remark: &str, style: Style) -> String {
-        let number = place.line.to_string();
-        let margin = " ".repeat(number.len());
-        let arrow = style.frame("-->");
-        let bar = style.frame("|");
-        let mut text = format!("{margin}{arrow} {}:{}:{}{remark}\n", place.file, place.line, place.column);
-        if let Some(line) = self.line(place) {
-            let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
-            let indent = " ".repeat(without_tabs(&before).chars().count());
-            text += &format!("{margin} {bar}\n");
-            text += &format!("{} {bar} {}\n", style.frame(&number), without_tabs(line.trim_end()));
-            text += &format!("{margin} {bar} {indent}{}\n", style.error("^"));
+    /// Reads a file, unless that was done before.
+    pub fn read(&mut self, file: &str) {
+        if !self.files.contains_key(file) {
+            let text = fs::read_to_string(self.root.join(file)).ok();
+            self.files.insert(file.to_owned(), text);
         }
-        text
     }
 
-    fn line(&mut self, place: &Location) -> Option<&str> {
-        let root = &self.root;
-        let lines = self.files.entry(place.file.clone()).or_insert_with(|| {
-            let text = fs::read_to_string(root.join(&place.file)).ok()?;
-            Some(text.lines().map(str::to_owned).collect())
-        });
-        let line = lines.as_ref()?.get(place.line.checked_sub(1)? as usize)?;
-        Some(line)
+    /// The text of a file that was read.
+    pub fn text(&self, file: &str) -> Option<&str> {
+        self.files.get(file)?.as_deref()
+    }
+
+    /// The bytes of what is done at a place of a file that was read; nothing where there is no such place.
+    pub fn span(&self, place: &Location) -> Option<Range<usize>> {
+        let text = self.text(&place.file)?;
+        let mut lines = text.split_inclusive('\n');
+        let before: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
+        let line = lines.next()?.trim_end();
+        let column = place.column.checked_sub(1)? as usize;
+        let start = line.char_indices().nth(column).map(|(at, _)| at)?;
+        let len = extent(&line[start..]);
+        Some(before + start..before + start + len)
     }
 }
 
-fn without_tabs(text: &str) -> String {
-    text.replace('\t', "    ")
+/// How much of a line an operation takes that begins it: `shared.flag.load(Acquire)` of `shared.flag.load(Acquire) {`.
+fn extent(text: &str) -> usize {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth == 0 => return at.max(1),
+            ')' | ']' => {
+                depth -= 1;
+                if depth == 0 && character == ')' {
+                    return at + 1;
+                }
+            }
+            _ if depth > 0 => {}
+            '*' | '&' | '!' | '|' if at == 0 => {}
+            _ if character.is_alphanumeric() || "_.:!".contains(character) => {}
+            _ => return at.max(character.len_utf8().min(text.len())),
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn excerpt(text: &str, line: u32, column: u32) -> String {
+    fn sources(text: &str) -> Sources {
         let mut sources = Sources::new("/nowhere".into());
-        sources.files.insert("a.rs".into(), Some(text.lines().map(str::to_owned).collect()));
-        sources.excerpt(&Location { file: "a.rs".into(), line, column }, "", Style::plain())
+        sources.files.insert("a.rs".into(), Some(text.to_owned()));
+        sources
+    }
+
+    fn span(text: &str, line: u32, column: u32) -> Option<String> {
+        let sources = sources(text);
+        let span = sources.span(&Location { file: "a.rs".into(), line, column })?;
+        Some(text[span].to_owned())
     }
 
     #[test]
-    fn the_caret_is_under_the_column() {
-        assert_eq!(excerpt("fn a() {\n    b();\n}", 2, 5), " --> a.rs:2:5\n  |\n2 |     b();\n  |     ^\n");
-        assert_eq!(excerpt("\té(x)", 1, 3), " --> a.rs:1:3\n  |\n1 |     é(x)\n  |      ^\n");
+    fn an_operation_ends_with_its_arguments() {
+        let text = "fn a() {\n    while !self.head.load(Relaxed).is_null() {}\n    é.b(x, y(z)); *p += 1\n}";
+        for (line, column, expected) in [
+            (2, 12, "self.head.load(Relaxed)"),
+            (2, 5, "while"),
+            (3, 5, "é.b(x, y(z))"),
+            (3, 19, "*p"),
+            (1, 1, "fn"),
+            (4, 1, "}"),
+        ] {
+            assert_eq!(span(text, line, column).as_deref(), Some(expected), "{line}:{column}");
+        }
+        assert_eq!(span("let x = spawn(|| {\n", 1, 9).as_deref(), Some("spawn(|| {"));
     }
 
     #[test]
-    fn a_line_that_does_not_exist_leaves_the_place() {
-        assert_eq!(excerpt("", 7, 1), " --> a.rs:7:1\n");
-        let mut sources = Sources::new("/nowhere".into());
-        let place = Location { file: "b.rs".into(), line: 12, column: 1 };
-        assert_eq!(sources.excerpt(&place, " in thread 1", Style::plain()), "  --> b.rs:12:1 in thread 1\n");
+    fn a_place_that_does_not_exist_has_none() {
+        assert_eq!(span("", 7, 1), None);
+        assert_eq!(span("x\n", 1, 5), None);
+        let mut sources = sources("x");
+        sources.read("b.rs");
+        assert_eq!(sources.text("b.rs"), None);
     }
 }

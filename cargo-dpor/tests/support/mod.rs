@@ -3,6 +3,8 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
 
+pub mod browser;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -74,7 +76,7 @@ impl Project {
 pub fn cargo_dpor() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-dpor"));
     command.arg("dpor");
-    for variable in ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "NO_COLOR", "CLICOLOR_FORCE"] {
+    for variable in ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(variable);
     }
     command
@@ -135,7 +137,8 @@ impl From<Output> for Run {
 
 /// The text with the same time everywhere.
 pub fn without_times(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", without_seconds(&without_time(line)))).collect()
+    let without = |line| without_attribute(&without_seconds(&without_time(line)));
+    text.lines().map(|line| format!("{}\n", without(line))).collect()
 }
 
 /// `[   1.234s]` in the reports for people.
@@ -152,4 +155,12 @@ fn without_seconds(line: &str) -> String {
     let Some(start) = line.find(FIELD).map(|start| start + FIELD.len()) else { return line.to_owned() };
     let end = line[start..].find([',', '}']).map_or(line.len(), |end| start + end);
     format!("{}0.0{}", &line[..start], &line[end..])
+}
+
+/// `time="1.234"` in XML.
+fn without_attribute(line: &str) -> String {
+    const ATTRIBUTE: &str = " time=\"";
+    let Some(start) = line.find(ATTRIBUTE).map(|start| start + ATTRIBUTE.len()) else { return line.to_owned() };
+    let end = line[start..].find('"').map_or(line.len(), |end| start + end);
+    format!("{}0.000{}", &line[..start], &line[end..])
 }

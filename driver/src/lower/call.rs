@@ -1,6 +1,6 @@
 //! Calls: how arguments and results are passed.
 
-use dpor_engine::program::{Op, Reg, Unwind, Width};
+use dpor_engine::program::{Op, Origin, Reg, Unwind, Width};
 use rustc_abi::ExternAbi;
 use rustc_index::bit_set::DenseBitSet;
 use rustc_middle::mir::{self, BasicBlock, Local, UnwindAction};
@@ -200,6 +200,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if let Some(builtin) = self.builder.intercepted_call(self.instance, instance) {
             return self.foreign_call(Foreign::Builtin(builtin), args, destination, target, unwind);
         }
+        if self.is_known && self.builder.origin(instance.def_id()) == Origin::Std {
+            self.describe_call(args, destination);
+        }
         let spot = self.spot(destination);
         let mut list = self.result_pointer(&spot);
         self.arguments(args, untuple, &mut list);
@@ -208,6 +211,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
         let unwind = self.unwind(unwind);
         self.finish_call(Callee::Instance(instance), list, spot, unwind);
+    }
+
+    /// Says what a call of the library may allocate, and what that is called.
+    fn describe_call(&mut self, args: &[Spanned<mir::Operand<'tcx>>], destination: mir::Place<'tcx>) {
+        let name = destination.as_local().map(|local| self.local_name(local)).unwrap_or_default();
+        let result = self.mono(destination.ty(self.body, self.tcx).ty);
+        let arguments: Vec<_> = args.iter().map(|arg| self.mono(arg.node.ty(self.body, self.tcx))).collect();
+        self.builder.describe_call(self.emit.place, result, &name, &arguments);
     }
 
     /// The pointer through which the callee writes a result in memory.

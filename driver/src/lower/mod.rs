@@ -22,7 +22,7 @@ mod statement;
 mod terminator;
 mod unsize;
 
-use dpor_engine::program::{FuncId, Op, Reg};
+use dpor_engine::program::{FuncId, Op, Origin, Reg};
 use dpor_engine::verdict::ErrorKind;
 use rustc_index::IndexVec;
 use rustc_middle::mir::{self, BasicBlock, Local};
@@ -52,7 +52,10 @@ enum LocalPlace {
 pub struct Lowering<'b, 'tcx> {
     builder: &'b mut ProgramBuilder<'tcx>,
     tcx: TyCtxt<'tcx>,
+    id: FuncId,
     instance: Instance<'tcx>,
+    /// Whether it is not the standard library's: what it calls things is of interest.
+    is_known: bool,
     body: &'b mir::Body<'tcx>,
     emit: Emitter,
     locals: IndexVec<Local, LocalPlace>,
@@ -95,7 +98,9 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         let mut lowering = Lowering {
             builder,
             tcx,
+            id,
             instance,
+            is_known: origin != Origin::Std,
             body,
             emit,
             locals: IndexVec::new(),
@@ -193,6 +198,9 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         match self.emit.frame_memory(size, align, live, name) {
             FrameMemory::Slot(offset) => {
                 self.slot_sizes[local] = size as u16;
+                if self.is_known && !name.is_empty() {
+                    self.builder.describe_slot(self.id, offset, layout.ty);
+                }
                 LocalPlace::Slot(offset)
             }
             FrameMemory::Big(reg) => {
@@ -202,6 +210,15 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
                 LocalPlace::Pointer(reg)
             }
         }
+    }
+
+    /// The user's name of a local, empty if it has none.
+    fn local_name(&self, local: Local) -> String {
+        let is_it = |info: &&mir::VarDebugInfo<'tcx>| match info.value {
+            mir::VarDebugInfoContents::Place(place) => place.as_local() == Some(local),
+            mir::VarDebugInfoContents::Const(_) => false,
+        };
+        self.body.var_debug_info.iter().find(is_it).map(|info| info.name.to_string()).unwrap_or_default()
     }
 
     /// The user's names of locals.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Schedule, Stats};
+use crate::explore::{self, Config, Found, Progress, Schedule, Stats};
 use crate::graph::ThreadId;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
@@ -55,6 +55,8 @@ impl Checked {
 pub enum Limit {
     Executions,
     Time,
+    /// Somebody wanted it to stop.
+    Interrupt,
 }
 
 /// A failure, and the execution that has it.
@@ -78,13 +80,26 @@ pub struct Recording {
 
 /// Explores every execution of a function without arguments, such as the entry of a test.
 pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &Config) -> Checked {
+    check_with_progress(image, entry, options, config, None)
+}
+
+/// The same, and the progress, if any, is kept up to date.
+pub fn check_with_progress(
+    image: &Arc<Image>,
+    entry: FuncId,
+    options: &RunOptions,
+    config: &Config,
+    progress: Option<&Progress>,
+) -> Checked {
     let start = Instant::now();
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
-    let timed = RunOptions { deadline, ..options.clone() };
+    let timed = RunOptions { deadline, interrupt: config.interrupt.clone(), ..options.clone() };
     let mut tracked = Tracked::default();
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone());
-        let (report, outputs) = explore::explore_with(&subject, &limited(config, deadline), None, FirstOutput::default);
+        progress.inspect(|progress| progress.reset());
+        let limits = limited(config, deadline);
+        let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
         let shared = report.errors.iter().find_map(|found| match &found.failure {
             explore::Failure::Program(Issue::Shared(site)) => Some(*site),
             explore::Failure::Noticed(_) => Some(Site::Noticed),
@@ -96,6 +111,9 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
                 let limit = (!report.complete).then(|| reached(config, &report.stats));
                 let again = |recording: &Recording| replay(image, entry, options, recording);
                 let mut found = Findings::new(report.errors, limit, &tracked, again);
+                if found.limit.is_some() && config.interrupt.is_requested() {
+                    found.limit = Some(Limit::Interrupt);
+                }
                 if let Some(failure) = subject.given_up() {
                     let (output, recording) = (Output::default(), Recording::default());
                     found.add(Counterexample::without_trace(failure, output, recording));
@@ -131,6 +149,7 @@ fn limited(config: &Config, deadline: Option<Instant>) -> Config {
 /// The limit that ended an exploration.
 fn reached(config: &Config, stats: &Stats) -> Limit {
     match config.max_executions {
+        _ if config.interrupt.is_requested() => Limit::Interrupt,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::interrupt::Interrupt;
+
 /// Looks that are closer together than this are too close.
 const CLOSE: Duration = Duration::from_millis(1);
 /// Looks that are further apart than this are too far apart.
@@ -13,6 +15,7 @@ const MAX_INTERVAL: u32 = 1 << 10;
 #[derive(Debug)]
 pub(super) struct Clock {
     deadline: Option<Instant>,
+    interrupt: Interrupt,
     last_look: Instant,
     /// How many events there are between two looks.
     interval: u32,
@@ -21,8 +24,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub fn new(deadline: Option<Instant>) -> Clock {
-        Clock { deadline, last_look: Instant::now(), interval: 1, left: 1 }
+    pub fn new(deadline: Option<Instant>, interrupt: Interrupt) -> Clock {
+        Clock { deadline, interrupt, last_look: Instant::now(), interval: 1, left: 1 }
     }
 
     /// Counts an event; says whether the time is over, as far as that is known.
@@ -43,7 +46,7 @@ impl Clock {
         };
         self.left = self.interval;
         self.last_look = now;
-        self.deadline.is_some_and(|deadline| now >= deadline)
+        self.interrupt.is_requested() || self.deadline.is_some_and(|deadline| now >= deadline)
     }
 }
 
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn without_a_deadline_the_time_is_never_over() {
-        let mut clock = Clock::new(None);
+        let mut clock = Clock::new(None, Interrupt::default());
         assert!((0..1_000_000).all(|_| !clock.is_over()));
     }
 
@@ -61,12 +64,21 @@ mod tests {
     fn a_deadline_is_noticed_whether_events_are_fast_or_slow() {
         for pause in [Duration::ZERO, Duration::from_millis(15)] {
             let deadline = Instant::now() + Duration::from_millis(60);
-            let mut clock = Clock::new(Some(deadline));
+            let mut clock = Clock::new(Some(deadline), Interrupt::default());
             while !clock.is_over() {
                 std::thread::sleep(pause);
                 assert!(Instant::now() < deadline + Duration::from_secs(10), "the deadline was missed");
             }
             assert!(Instant::now() >= deadline);
         }
+    }
+
+    #[test]
+    fn an_interrupt_ends_it() {
+        let interrupt = Interrupt::default();
+        let mut clock = Clock::new(None, interrupt.clone());
+        assert!((0..10_000).all(|_| !clock.is_over()));
+        interrupt.request();
+        assert!((0..10_000).any(|_| clock.is_over()));
     }
 }

@@ -35,6 +35,7 @@ pub use undo::Transient;
 pub use workers::Progress;
 
 use crate::graph::{Graph, Loc, ThreadId};
+use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -59,6 +60,8 @@ pub struct Config {
     pub keep_going: bool,
     /// What is done about threads that wait.
     pub awaiting: AwaitLevel,
+    /// Stop when somebody wants so.
+    pub interrupt: Interrupt,
 }
 
 /// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
@@ -117,6 +120,7 @@ impl Config {
             timeout: None,
             keep_going: false,
             awaiting: AwaitLevel::Full,
+            interrupt: Interrupt::default(),
         }
     }
 }

@@ -174,10 +174,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let may_wait = self.program.may_spin(&self.state, thread) || self.program.may_undo(&self.state, thread);
         let first = First { value: Some(instead), ..First::default() };
-        if may_wait && (self.try_out(thread, action, first).is_some() || self.has_met_something_new(thread)) {
-            return false;
-        }
-        true
+        !(may_wait && (self.try_out(thread, action, first).is_some() || self.has_met_something_new(thread)))
     }
 
     /// Whether a trial ended with something that the program should have known from the start: then it begins again.

@@ -47,7 +47,7 @@ impl Progress {
     }
 
     /// Exploring begins again.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         self.executions.store(0, Ordering::Relaxed);
         self.blocked.store(0, Ordering::Relaxed);
         *lock(&self.estimate) = Estimate::default();
@@ -245,7 +245,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         let estimates = shared.progress.is_some() && number == 0;
         let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting);
         let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
-        let clock = Clock::new(shared.deadline);
+        let clock = Clock::new(shared.deadline, shared.config.interrupt.clone());
         Worker { shared, visitor, observer, descents, clock, full: 0, reported: Stats::default(), peak_bytes: 0 }
     }
 

@@ -42,6 +42,18 @@ impl MemOrder {
     pub fn is_atomic(self) -> bool {
         self != MemOrder::NotAtomic
     }
+
+    /// The name users see.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemOrder::NotAtomic => "not atomic",
+            MemOrder::Relaxed => "Relaxed",
+            MemOrder::Acquire => "Acquire",
+            MemOrder::Release => "Release",
+            MemOrder::AcqRel => "AcqRel",
+            MemOrder::SeqCst => "SeqCst",
+        }
+    }
 }
 
 /// How many bits of a [`Value`] an access covers: results of arithmetic are cut to them.

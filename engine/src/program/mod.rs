@@ -7,6 +7,7 @@
 pub mod address;
 mod builtin;
 mod config;
+mod debug;
 mod file;
 mod op;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::Builtin;
 pub use config::{ConfigError, ShouldPanic, TestConfig};
+pub use debug::{BlockType, DebugInfo, Field, Part, Shape, SlotType, StaticType, TypeInfo, TypeRef, ValueKind};
 pub use file::{FORMAT_VERSION, LoadError};
 pub use op::{
     AtomicWidth, BinOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering, OverflowOp, Pc, Reg, RmwOp,
@@ -38,6 +40,8 @@ pub struct Program {
     pub places: Vec<Place>,
     /// Texts of [`Op::Unsupported`] and [`Op::Unreachable`].
     pub messages: Vec<String>,
+    /// What the source calls things.
+    pub debug: DebugInfo,
 }
 
 /// A test of the program.

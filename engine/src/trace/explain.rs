@@ -1,11 +1,13 @@
 //! Failures that are about several threads: told with the help of the trace.
 
+use crate::check::Subject;
+use crate::explore::{self, Replayed};
 use crate::graph::{self, Graph};
 use crate::model::Race;
 use crate::verdict::ErrorKind;
 use crate::vm::{self, Failure, Note, ThreadId, Waiting};
 
-use super::{Deed, End, Holder, Step, Trace, Waits};
+use super::{Deed, End, Holder, Racing, Step, Trace, Waits};
 
 /// Two accesses race: where both are, and who makes them.
 pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
@@ -24,9 +26,25 @@ pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
         location: location(second),
         stack: Vec::new(),
         thread: thread(race.second.0),
-        notes: vec![Note { message: note, location: location(first), thread: Some(thread(race.first.0)) }],
+        notes: vec![Note {
+            message: note,
+            location: location(first),
+            thread: Some(thread(race.first.0)),
+            events: Some(race.first.1),
+        }],
         waiting: Vec::new(),
     }
+}
+
+/// The access that came first in a race which the machine has found.
+pub fn racing(failure: &Failure, replayed: &Replayed<Subject>) -> Option<Racing> {
+    if matches!(replayed.failure, Some(explore::Failure::Race(_))) {
+        return None;
+    }
+    let (note, thread, events) = failure.notes.iter().find_map(|note| Some((note, note.thread?, note.events?)))?;
+    let latest = |event: &graph::Event| event.thread.index() == thread.index() && event.index < events;
+    let after = replayed.graph.events().rev().find(|(_, event)| latest(event)).map(|(id, _)| id.index() as u32);
+    Some(Racing { thread, after, location: note.location.clone()? })
 }
 
 /// What an access is, among others that may not be atomic.
@@ -64,5 +82,5 @@ fn holders(waiting: &Waiting, trace: &Trace) -> Vec<Holder> {
 fn got_it(holder: &Holder, trace: &Trace) -> Option<Note> {
     let place = trace.step(holder.since?)?.place.as_ref()?;
     let message = format!("{} got it here", holder.thread.phrase());
-    Some(Note { message, location: Some(place.location.clone()), thread: Some(holder.thread) })
+    Some(Note { message, location: Some(place.location.clone()), thread: Some(holder.thread), events: None })
 }

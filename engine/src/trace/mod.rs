@@ -4,11 +4,21 @@
 //! value that it read came from. It is made by running the execution once more ([`record`]), so that exploring pays
 //! nothing for it. Steps are numbered from 1, in an order in which they can happen.
 
+mod clocks;
 mod explain;
+mod interleaving;
+pub mod names;
 mod record;
+mod relations;
+mod relevant;
+mod remarks;
+#[cfg(test)]
+mod tests;
 
+pub use names::Names;
 pub use record::ReplayError;
 pub(crate) use record::{Recorded, record};
+pub use remarks::{Mark, Remark};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +33,32 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// The visible actions of all threads, in order.
     pub steps: Vec<Step>,
+    /// The writes of each location that has several, in coherence order.
+    pub co: Vec<Vec<u32>>,
+    /// Which steps synchronize with which: with the order in each thread, that is happens-before.
+    pub sw: Vec<(u32, u32)>,
+    /// What the pointers among the values point to.
+    pub pointers: Vec<Pointer>,
+    /// In a data race, the access that came first, which is no step.
+    pub racing: Option<Racing>,
+    /// Why the execution is possible.
+    pub remarks: Vec<Remark>,
+}
+
+/// An access to memory that is not atomic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Racing {
+    pub thread: ThreadId,
+    /// The latest step of the thread before it.
+    pub after: Option<u32>,
+    pub location: Location,
+}
+
+/// An address among the values of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pointer {
+    pub value: Value,
+    pub to: Variable,
 }
 
 /// A thread of an execution.

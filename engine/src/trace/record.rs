@@ -8,10 +8,10 @@ use thiserror::Error;
 use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
-use crate::program::{Origin, RmwOp};
+use crate::program::{Origin, RmwOp, ValueKind};
 use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
 
-use super::{Deed, End, Holder, Place, Read, Step, Thread, Trace, Waits, explain};
+use super::{Deed, End, Holder, Place, Pointer, Read, Step, Thread, Trace, Waits, explain, relations, remarks};
 
 /// The machine.
 type Machine = Explored<graph::Action>;
@@ -36,17 +36,25 @@ pub enum ReplayError {
 
 /// Runs an execution again, and tells what happens.
 pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded, ReplayError> {
-    let mut steps = Vec::new();
-    let replayed = replay(subject, schedule, |graph, state, id| steps.extend(step(graph, state.vm(), id)))?;
+    let (mut steps, mut pointers) = (Vec::new(), Vec::new());
+    let replayed = replay(subject, schedule, |graph, state, id| {
+        if let Some(step) = step(graph, state.vm(), id) {
+            follow(&step, state.vm(), &mut pointers);
+            steps.push(step);
+        }
+    })?;
     name_locks(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
-    let mut trace = Trace { threads, steps };
+    let (co, sw) = (relations::coherence(&replayed.graph), relations::synchronizes_with(&replayed.graph));
+    let mut trace = Trace { threads, steps, co, sw, pointers, racing: None, remarks: Vec::new() };
     let failure = match &replayed.failure {
         Some(Found::Program(Issue::Failure(wrong))) => explain::with_holders(&wrong.failure, &trace),
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
     place_failure(&mut trace, &failure);
+    trace.racing = explain::racing(&failure, &replayed);
+    trace.remarks = remarks::remarks(&failure, &replayed.graph, &trace);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
 }
 
@@ -72,6 +80,20 @@ fn step(graph: &Graph, vm: &Machine, id: EventId) -> Option<Step> {
         unwinding: vm.is_unwinding(thread),
         deed,
     })
+}
+
+/// Looks where the pointers lead that a step has read or written.
+fn follow(step: &Step, vm: &Machine, pointers: &mut Vec<Pointer>) {
+    let is_pointer = |kind: ValueKind| kind == ValueKind::Pointer;
+    if !step.variable.as_ref().and_then(|variable| variable.part.as_ref()).is_some_and(|part| is_pointer(part.kind)) {
+        return;
+    }
+    let values = step.read.map(|read| read.value).into_iter().chain(step.written);
+    for value in values.filter(|value| *value != 0) {
+        if pointers.iter().all(|known| known.value != value) {
+            pointers.push(Pointer { value, to: vm.variable(value) });
+        }
+    }
 }
 
 /// What is done; nothing for actions that are no events.

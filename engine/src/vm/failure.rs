@@ -78,7 +78,7 @@ impl Waiting {
             others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
             message += if others.is_empty() { " has" } else { " have" };
         }
-        Note { message, location: innermost(&self.stack), thread: Some(self.thread) }
+        Note { message, location: innermost(&self.stack), thread: Some(self.thread), events: None }
     }
 }
 
@@ -96,6 +96,8 @@ pub struct Note {
     pub message: String,
     pub location: Option<Location>,
     pub thread: Option<ThreadId>,
+    /// How many events the thread had then, where that matters.
+    pub events: Option<u32>,
 }
 
 /// An access that another thread has made to memory that goes, neither of which happens before the other. If what the thread
@@ -124,6 +126,8 @@ pub struct FaultNote {
     pub message: String,
     pub place: Option<PlaceId>,
     pub thread: Option<ThreadId>,
+    /// How many events the thread had then, where that matters.
+    pub events: Option<u32>,
 }
 
 impl Fault {
@@ -159,7 +163,21 @@ impl Fault {
         place: Option<PlaceId>,
         thread: Option<ThreadId>,
     ) -> Box<Fault> {
-        self.notes.push(FaultNote { message: message.into(), place, thread });
+        self.notes.push(FaultNote { message: message.into(), place, thread, events: None });
+        self
+    }
+
+    /// The same with one more note, about what a thread did when it had so many events.
+    #[must_use]
+    pub fn note_at(
+        mut self: Box<Fault>,
+        message: impl Into<String>,
+        place: PlaceId,
+        thread: ThreadId,
+        events: u32,
+    ) -> Box<Fault> {
+        let (place, thread, events) = (Some(place), Some(thread), Some(events));
+        self.notes.push(FaultNote { message: message.into(), place, thread, events });
         self
     }
 }
@@ -189,6 +207,7 @@ impl Failure {
             message: format!("{} waits in this loop", waiting.thread.phrase()),
             location: innermost(&waiting.stack),
             thread: Some(waiting.thread),
+            events: None,
         };
         let notes = spinning.iter().map(note).chain(blocked.iter().map(Waiting::note)).collect();
         let stack = spinning.first().map(|first| first.stack.clone()).unwrap_or_default();
@@ -233,7 +252,7 @@ impl Failure {
 pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
     let (article, other) = (if that.starts_with('a') { "an" } else { "a" }, other.phrase());
     let message = format!("this {this} races with {article} {that} by {other}");
-    (message, format!("the {that} by {other} is here: neither happens before the other"))
+    (message, format!("the {that} by {other}: nothing orders the two"))
 }
 
 /// The innermost place in the user's code, or the innermost at all.
@@ -246,6 +265,6 @@ impl FaultNote {
     fn resolve(self, program: &Program) -> Note {
         let location =
             self.place.and_then(|place| program.places.get(place.0 as usize).map(|_| program.location(place)));
-        Note { message: self.message, location, thread: self.thread }
+        Note { message: self.message, location, thread: self.thread, events: self.events }
     }
 }

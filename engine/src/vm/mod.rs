@@ -55,6 +55,7 @@ pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
 pub use world::{Output, Stream};
 
+use crate::interrupt::Interrupt;
 use crate::program::FuncId;
 use crate::verdict::ErrorKind;
 
@@ -84,12 +85,14 @@ pub struct RunOptions {
     pub unroll: Option<u32>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
+    /// Stop when somebody wants so.
+    pub interrupt: Interrupt,
 }
 
 impl RunOptions {
-    /// Whether the deadline has passed.
+    /// Whether the deadline has passed, or somebody wants to stop.
     pub fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.interrupt.is_requested() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
@@ -106,6 +109,7 @@ impl Default for RunOptions {
             spurious: false,
             unroll: None,
             deadline: None,
+            interrupt: Interrupt::default(),
         }
     }
 }

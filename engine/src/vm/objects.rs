@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::program::address::STACK_BIT;
-use crate::program::{FuncId, PlaceId, Slot};
+use crate::program::{FuncId, Part, PlaceId, Slot};
 use crate::verdict::Location;
 
 use super::explored::View;
@@ -18,6 +18,8 @@ pub struct Variable {
     pub object: Object,
     /// Where in the object, in bytes.
     pub offset: u64,
+    /// Which part of the object that is, as far as its type is known.
+    pub part: Option<Part>,
 }
 
 /// Something in memory.
@@ -28,8 +30,9 @@ pub enum Object {
     Static { name: String },
     /// A local variable of a function that is active in a thread; the name is empty for a temporary.
     Local { name: String, function: String, thread: u16 },
-    /// A block on the heap: where it begins, and where it was allocated.
-    Heap { address: u64, size: u64, allocated: Option<Location> },
+    /// A block on the heap: where it begins, where it was allocated, and the variable it was allocated for or its type,
+    /// where that is known.
+    Heap { address: u64, size: u64, allocated: Option<Location>, name: String },
     /// Anything else: the object begins at this address.
     Other { address: u64 },
 }
@@ -38,7 +41,7 @@ pub enum Object {
 pub fn variable<A: Copy>(memory: &View<'_, A>, address: u64, image: &Image) -> Variable {
     let known = if address & STACK_BIT != 0 { local(memory, address, image) } else { None };
     let known = known.or_else(|| block(memory.find(address)?, address, image));
-    known.unwrap_or(Variable { object: Object::Other { address }, offset: 0 })
+    known.unwrap_or(Variable { object: Object::Other { address }, offset: 0, part: None })
 }
 
 /// A place of a program, if it is one.
@@ -58,23 +61,29 @@ fn slot(image: &Image, func: FuncId, thread: ThreadId, at: u32) -> Option<Variab
     let covers = |slot: &&Slot| (slot.offset..slot.offset + slot.size).contains(&(at as u16));
     let slot = function.slots.iter().find(covers)?;
     let object = Object::Local { name: slot.name.clone(), function: function.name.clone(), thread: thread.0 };
-    Some(Variable { object, offset: u64::from(at) - u64::from(slot.offset) })
+    let offset = u64::from(at) - u64::from(slot.offset);
+    Some(Variable { object, offset, part: image.program.debug.local(func, slot.offset, offset) })
 }
 
 fn block(alloc: &Alloc, address: u64, image: &Image) -> Option<Variable> {
     let offset = address.checked_sub(alloc.base).filter(|offset| *offset <= alloc.size)?;
-    let object = match alloc.kind {
+    let debug = &image.program.debug;
+    let (object, part) = match alloc.kind {
         AllocKind::Frame(func) => return slot(image, func, alloc.thread, offset as u32),
         AllocKind::Rust | AllocKind::C => {
-            Object::Heap { address: alloc.base, size: alloc.size, allocated: location_of(image, alloc.place) }
+            let known = debug.block(alloc.place, alloc.size);
+            let name = known.map(|known| debug.block_name(known).to_owned()).unwrap_or_default();
+            let allocated = location_of(image, alloc.place);
+            let part = known.map(|known| debug.in_block(known, offset));
+            (Object::Heap { address: alloc.base, size: alloc.size, allocated, name }, part)
         }
         AllocKind::Static | AllocKind::Constant => match static_name(image, alloc.base) {
-            Some(name) => Object::Static { name },
-            None => Object::Other { address: alloc.base },
+            Some(name) => (Object::Static { name }, debug.statik(alloc.base, offset)),
+            None => (Object::Other { address: alloc.base }, None),
         },
-        AllocKind::Local | AllocKind::ThreadLocal => Object::Other { address: alloc.base },
+        AllocKind::Local | AllocKind::ThreadLocal => (Object::Other { address: alloc.base }, None),
     };
-    Some(Variable { object, offset })
+    Some(Variable { object, offset, part })
 }
 
 fn static_name(image: &Image, base: u64) -> Option<String> {

@@ -434,5 +434,5 @@ pub fn name(kind: Kind) -> &'static str {
 #[cold]
 pub fn race(this: &str, other: &Record) -> Box<Fault> {
     let (message, note) = race_texts(this, name(other.kind), other.thread);
-    Fault::new(ErrorKind::DataRace, message).note(note, Some(other.place), Some(other.thread))
+    Fault::new(ErrorKind::DataRace, message).note_at(note, other.place, other.thread, other.event)
 }

@@ -1,0 +1,160 @@
+//! What a manifest says about how tests are checked: the tables `[package.metadata.dpor]` and, for all packages of a
+//! workspace, `[workspace.metadata.dpor]`. The command line wins over them, and the attribute of a test over that.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use dpor_engine::explore::AwaitLevel;
+use dpor_engine::model::MemoryModel;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What is said, and what is left open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Defaults {
+    pub model: Option<Vec<MemoryModel>>,
+    pub buffer_bound: Option<u32>,
+    pub awaiting: Option<AwaitLevel>,
+    pub unroll: Option<u32>,
+    pub spurious: Option<bool>,
+    pub max_executions: Option<u64>,
+    pub timeout: Option<Duration>,
+    pub max_steps: Option<u64>,
+    pub keep_going: Option<bool>,
+}
+
+/// The table as it is written: the keys are the names of options.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Table {
+    model: Option<Models>,
+    buffer_bound: Option<u32>,
+    r#await: Option<String>,
+    unroll: Option<NonZeroU32>,
+    spurious: Option<bool>,
+    max_executions: Option<NonZeroU64>,
+    timeout: Option<f64>,
+    max_steps: Option<NonZeroU64>,
+    keep_going: Option<bool>,
+}
+
+/// `"rc11,tso"` or `["rc11", "tso"]`
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Models {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Defaults {
+    /// Reads the table `dpor` of the metadata of a package or a workspace, if there is one.
+    pub fn read(metadata: &Value, name: &str, manifest: &Path) -> Result<Defaults> {
+        let Some(table) = metadata.get("dpor") else { return Ok(Defaults::default()) };
+        let place = || format!("[{name}.metadata.dpor] in {}", manifest.display());
+        let table: Table = serde_json::from_value(table.clone()).with_context(place)?;
+        table.check().with_context(place)
+    }
+
+    /// The same, and what the other says where this says nothing.
+    pub fn or(self, other: Defaults) -> Defaults {
+        Defaults {
+            model: self.model.or(other.model),
+            buffer_bound: self.buffer_bound.or(other.buffer_bound),
+            awaiting: self.awaiting.or(other.awaiting),
+            unroll: self.unroll.or(other.unroll),
+            spurious: self.spurious.or(other.spurious),
+            max_executions: self.max_executions.or(other.max_executions),
+            timeout: self.timeout.or(other.timeout),
+            max_steps: self.max_steps.or(other.max_steps),
+            keep_going: self.keep_going.or(other.keep_going),
+        }
+    }
+}
+
+impl Table {
+    fn check(self) -> Result<Defaults> {
+        let model = match self.model {
+            Some(Models::Text(text)) => Some(text.split(',').map(|name| name.trim().to_owned()).collect()),
+            Some(Models::List(list)) => Some(list),
+            None => None,
+        };
+        let parse = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
+        let model: Option<Vec<MemoryModel>> = model.map(parse).transpose().context("key `model`")?;
+        ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: it names no model");
+        let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
+        let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().ok().context("key `timeout`")?;
+        ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: it must be greater than 0");
+        Ok(Defaults {
+            model,
+            buffer_bound: self.buffer_bound,
+            awaiting,
+            unroll: self.unroll.map(NonZeroU32::get),
+            spurious: self.spurious,
+            max_executions: self.max_executions.map(NonZeroU64::get),
+            timeout,
+            max_steps: self.max_steps.map(NonZeroU64::get),
+            keep_going: self.keep_going,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(table: Value) -> Result<Defaults> {
+        Defaults::read(&json!({ "dpor": table, "other": 1 }), "package", "/x/Cargo.toml".as_ref())
+    }
+
+    #[test]
+    fn keys_are_the_names_of_options() {
+        let defaults = read(json!({
+            "model": ["rc11", "tso"], "buffer-bound": 2, "await": "off", "unroll": 3, "spurious": true,
+            "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
+        }));
+        let expected = Defaults {
+            model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
+            buffer_bound: Some(2),
+            awaiting: Some(AwaitLevel::Off),
+            unroll: Some(3),
+            spurious: Some(true),
+            max_executions: Some(10),
+            timeout: Some(Duration::from_millis(1500)),
+            max_steps: Some(1000),
+            keep_going: Some(true),
+        };
+        assert_eq!(defaults.unwrap(), expected);
+        assert_eq!(read(json!({ "model": "sc, pso" })).unwrap().model, Some(vec![MemoryModel::Sc, MemoryModel::Pso]));
+        assert_eq!(Defaults::read(&Value::Null, "package", "/x".as_ref()).unwrap(), Defaults::default());
+    }
+
+    #[test]
+    fn unknown_keys_and_bad_values_are_errors_that_say_where() {
+        for (table, reason) in [
+            (json!({ "modle": "sc" }), "unknown field `modle`, expected one of `model`"),
+            (json!({ "model": "x86" }), "expected one of rc11, sc, tso, pso"),
+            (json!({ "model": [] }), "names no model"),
+            (json!({ "await": "some" }), "expected one of full, in-place, stale, off"),
+            (json!({ "unroll": 0 }), "nonzero"),
+            (json!({ "timeout": -1.0 }), "key `timeout`"),
+            (json!({ "timeout": 0.0 }), "greater than 0"),
+            (json!({ "spurious": "yes" }), "boolean"),
+            (json!(3), "[package.metadata.dpor]"),
+        ] {
+            let error = format!("{:#}", read(table).unwrap_err());
+            assert!(error.contains(reason) && error.contains("[package.metadata.dpor] in /x/Cargo.toml"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_package_wins_over_its_workspace() {
+        let package = read(json!({ "model": "sc" })).unwrap();
+        let workspace = read(json!({ "model": "tso", "unroll": 2 })).unwrap();
+        let both = package.or(workspace);
+        assert_eq!((both.model, both.unroll), (Some(vec![MemoryModel::Sc]), Some(2)));
+    }
+}

@@ -1,0 +1,184 @@
+//! An execution as a graph to be drawn.
+
+use std::collections::BTreeMap;
+
+use dpor_engine::trace::{End, Names, Place, Step, Thread, Trace};
+use serde::Serialize;
+
+use crate::finding::Finding;
+use crate::report::{Sources, TestResult, describe, ending, file_of};
+
+/// All that a picture shows.
+#[derive(Debug, Serialize)]
+pub struct Graph {
+    pub test: String,
+    package: String,
+    model: String,
+    pub kind: String,
+    message: String,
+    remarks: Vec<String>,
+    pub threads: Vec<Lane>,
+    /// In an order in which they can happen.
+    pub events: Vec<Event>,
+    pub edges: Edges,
+    /// The text of the files that events are in.
+    files: BTreeMap<String, String>,
+}
+
+/// A thread.
+#[derive(Debug, Serialize)]
+pub struct Lane {
+    pub number: u16,
+    pub name: String,
+    /// The event that spawned it.
+    spawned_by: Option<String>,
+}
+
+/// A step, or the error, or what raced with it.
+#[derive(Debug, Serialize)]
+pub struct Event {
+    pub id: String,
+    pub step: Option<u32>,
+    pub thread: u16,
+    /// All of it.
+    pub text: String,
+    /// What is done.
+    pub what: String,
+    /// How, and where.
+    more: String,
+    file: Option<String>,
+    line: Option<u32>,
+    pub bad: bool,
+}
+
+/// Which event leads to which.
+#[derive(Debug, Serialize)]
+pub struct Edges {
+    /// Who reads what somebody has written.
+    pub rf: Vec<(String, String)>,
+    /// Who overwrites what.
+    pub co: Vec<(String, String)>,
+    /// Who synchronizes with whom.
+    pub sw: Vec<(String, String)>,
+}
+
+fn id(step: u32) -> String {
+    format!("s{step}")
+}
+
+impl Graph {
+    pub fn new(result: &TestResult, finding: &Finding, trace: &Trace, sources: &mut Sources) -> Graph {
+        let names = Names::of(trace);
+        let mut events: Vec<Event> = trace.steps.iter().map(|step| Event::step(step, &names)).collect();
+        add_racing(trace, &mut events);
+        add_error(trace, finding, &mut events);
+        add_waits(trace, &mut events);
+        Graph {
+            test: result.test.name.clone(),
+            package: result.binary.id(),
+            model: result.settings.model.to_string(),
+            kind: finding.kind.name().to_owned(),
+            message: finding.problem.message.clone(),
+            remarks: trace.remarks.iter().map(|remark| remark.message.clone()).collect(),
+            threads: trace.threads.iter().map(lane).collect(),
+            files: files(&events, sources),
+            edges: edges(trace),
+            events,
+        }
+    }
+}
+
+impl Event {
+    fn step(step: &Step, names: &Names) -> Event {
+        let text = describe(step, names);
+        // What comes before the ordering is what is done.
+        let split = text.find(" (").or_else(|| text.find(" ←")).unwrap_or(text.len());
+        let (what, how) = text.split_at(split);
+        Event {
+            id: id(step.number),
+            step: Some(step.number),
+            thread: step.thread.0,
+            what: what.to_owned(),
+            more: more(how.trim(), step.place.as_ref()),
+            file: step.place.as_ref().map(|place| file_of(place).to_owned()),
+            line: step.place.as_ref().map(|place| place.location.line),
+            bad: false,
+            text,
+        }
+    }
+
+    fn other(id: &str, thread: u16, what: &str, place: Option<&Place>) -> Event {
+        Event {
+            id: id.to_owned(),
+            step: None,
+            thread,
+            text: what.to_owned(),
+            what: what.to_owned(),
+            more: more("", place),
+            file: place.map(|place| file_of(place).to_owned()),
+            line: place.map(|place| place.location.line),
+            bad: true,
+        }
+    }
+}
+
+fn more(how: &str, place: Option<&Place>) -> String {
+    let line = place.map(|place| format!("line {}", place.location.line)).unwrap_or_default();
+    if how.is_empty() { line } else { format!("{line} {how}") }
+}
+
+/// The access that raced, after the last step of its thread before it.
+fn add_racing(trace: &Trace, events: &mut Vec<Event>) {
+    let Some(racing) = &trace.racing else { return };
+    let place = Place { location: racing.location.clone(), function: None, via: None };
+    let spawn = trace.threads.iter().find(|thread| thread.number == racing.thread).and_then(|thread| thread.spawned_by);
+    let before = racing.after.or(spawn);
+    let at = events.iter().position(|event| event.step == before).map_or(0, |at| at + 1);
+    events.insert(at, Event::other("racing", racing.thread.0, "the access that it races with", Some(&place)));
+}
+
+/// The error, at the end of its thread, before what is done while a panic unwinds it.
+fn add_error(trace: &Trace, finding: &Finding, events: &mut Vec<Event>) {
+    let Some(failed) = trace.threads.iter().find(|thread| thread.end == End::Failed) else { return };
+    let unwinds = |step: &&Step| step.unwinding && step.thread == failed.number;
+    let first = trace.steps.iter().find(unwinds).map(|step| step.number);
+    let at = first.and_then(|first| events.iter().position(|event| event.step == Some(first))).unwrap_or(events.len());
+    events.insert(at, Event::other("error", failed.number.0, finding.kind.name(), failed.place.as_ref()));
+}
+
+/// What threads wait for, where none has failed.
+fn add_waits(trace: &Trace, events: &mut Vec<Event>) {
+    if trace.threads.iter().any(|thread| thread.end == End::Failed) {
+        return;
+    }
+    for thread in trace.threads.iter().filter(|thread| matches!(thread.end, End::Waits(_))) {
+        let what = ending(thread).unwrap_or_default();
+        events.push(Event::other(&format!("end{}", thread.number.0), thread.number.0, &what, thread.place.as_ref()));
+    }
+}
+
+fn lane(thread: &Thread) -> Lane {
+    Lane { number: thread.number.0, name: thread.number.to_string(), spawned_by: thread.spawned_by.map(id) }
+}
+
+fn edges(trace: &Trace) -> Edges {
+    let rf = trace.steps.iter().filter_map(|step| Some((id(step.read?.from?), id(step.number))));
+    let co = trace.co.iter().flat_map(|writes| writes.windows(2).map(|pair| (id(pair[0]), id(pair[1]))));
+    let sw = trace.sw.iter().map(|(from, to)| (id(*from), id(*to)));
+    let known = |pair: &(String, String)| {
+        let is_step = |name: &str| trace.steps.iter().any(|step| id(step.number) == name);
+        is_step(&pair.0) && is_step(&pair.1)
+    };
+    Edges { rf: rf.filter(known).collect(), co: co.filter(known).collect(), sw: sw.filter(known).collect() }
+}
+
+fn files(events: &[Event], sources: &mut Sources) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for file in events.iter().filter_map(|event| event.file.as_ref()) {
+        sources.read(file);
+        if let Some(text) = sources.text(file) {
+            files.insert(file.clone(), text.to_owned());
+        }
+    }
+    files
+}

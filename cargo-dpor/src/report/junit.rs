@@ -1,0 +1,121 @@
+//! JUnit's XML, as CI systems read it: a suite for each target, a case for each test and model.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dpor_engine::verdict::Outcome;
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
+
+use super::execution::Extent;
+use super::explanation;
+use super::source::Sources;
+use super::{Details, Report, Summary, TestResult, list_names};
+use crate::finding::FindingKind;
+use crate::select::Selection;
+use crate::style::Style;
+
+pub struct Junit<W> {
+    out: W,
+    sources: Sources,
+    trace: Extent,
+    suites: Vec<(TestSuite, Duration)>,
+}
+
+impl<W: Write> Junit<W> {
+    pub fn new(out: W, root: PathBuf, details: Details) -> Junit<W> {
+        Junit { out, sources: Sources::new(root), trace: details.trace, suites: Vec::new() }
+    }
+
+    fn suite(&mut self, name: &str) -> &mut (TestSuite, Duration) {
+        let known = self.suites.iter().position(|(suite, _)| suite.name.as_str() == name);
+        let at = known.unwrap_or_else(|| {
+            self.suites.push((TestSuite::new(name), Duration::ZERO));
+            self.suites.len() - 1
+        });
+        &mut self.suites[at]
+    }
+
+    fn case(&mut self, result: &TestResult) -> TestCase {
+        let name = match result.several_models {
+            true => format!("{} ({})", result.test.name, result.settings.model),
+            false => result.test.name.clone(),
+        };
+        let mut case = TestCase::new(name, self.status(result));
+        case.set_classname(result.binary.id()).set_time(result.duration);
+        let stats = &result.stats;
+        case.add_property(Property::new("model", result.settings.model.name()));
+        case.add_property(Property::new("executions", stats.executions.to_string()));
+        case.add_property(Property::new("blocked", stats.blocked.to_string()));
+        let failing = result.verdict.findings.iter().find_map(|finding| finding.execution.as_ref());
+        if let Some(execution) = failing {
+            case.set_system_out(execution.output.stdout.as_str()).set_system_err(execution.output.stderr.as_str());
+        }
+        case
+    }
+
+    /// What was not explored entirely has not passed.
+    fn status(&mut self, result: &TestResult) -> TestCaseStatus {
+        let kind = match result.verdict.outcome {
+            Outcome::Passed => return TestCaseStatus::success(),
+            Outcome::Ignored => return ignored(result),
+            Outcome::Failed => NonSuccessKind::Failure,
+            Outcome::Incomplete | Outcome::Unsupported => NonSuccessKind::Error,
+        };
+        let mut status = TestCaseStatus::non_success(kind);
+        if let Some(first) = result.verdict.findings.first() {
+            status.set_type(first.kind.name()).set_message(message(first.kind, &first.problem.message));
+        }
+        let texts = result.verdict.findings.iter();
+        let texts = texts.map(|finding| explanation::render(finding, &mut self.sources, self.trace, Style::plain()));
+        let text = texts.collect::<Vec<_>>().join("\n");
+        status.set_description(text);
+        status
+    }
+}
+
+fn message(kind: FindingKind, message: &str) -> String {
+    format!("{}: {message}", kind.name())
+}
+
+fn ignored(result: &TestResult) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    if let Some(reason) = result.test.config.ignore.as_ref().filter(|reason| !reason.is_empty()) {
+        status.set_message(reason.as_str());
+    }
+    status
+}
+
+impl<W: Write> Report for Junit<W> {
+    fn list(&mut self, selection: &Selection) -> io::Result<()> {
+        list_names(&mut self.out, selection)
+    }
+
+    fn begin(&mut self, _: &Selection) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn test(&mut self, result: &TestResult) -> io::Result<()> {
+        let case = self.case(result);
+        let (suite, time) = self.suite(&result.binary.id());
+        suite.add_test_case(case);
+        *time += result.duration;
+        Ok(())
+    }
+
+    fn replayed(&mut self, result: &TestResult) -> io::Result<()> {
+        self.test(result)?;
+        self.end(&Summary { duration: result.duration, ..Summary::default() })
+    }
+
+    fn end(&mut self, summary: &Summary) -> io::Result<()> {
+        let mut report = quick_junit::Report::new("cargo-dpor");
+        report.set_time(summary.duration);
+        for (mut suite, time) in self.suites.drain(..) {
+            suite.set_time(time);
+            report.add_test_suite(suite);
+        }
+        report.serialize(&mut self.out).map_err(io::Error::other)?;
+        self.out.flush()
+    }
+}

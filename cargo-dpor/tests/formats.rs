@@ -1,0 +1,279 @@
+//! What programs read: every format is parsed back, and exit codes say how a check ended.
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use quick_junit::{NonSuccessKind, TestCaseStatus};
+use serde_json::Value;
+use support::{Project, Run};
+
+const PROGRAM: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering::*};
+use std::thread;
+
+#[dpor::test]
+fn failed() {
+    static X: AtomicU32 = AtomicU32::new(0);
+    let thread = thread::spawn(|| X.store(1, Relaxed));
+    println!("<printed> & \"quoted\"");
+    assert_eq!(X.load(Relaxed), 0, "seen: 100%");
+    thread.join().unwrap();
+}
+
+#[dpor::test]
+#[ignore = "not now"]
+fn ignored() {}
+
+#[dpor::test(max_executions = 1)]
+fn incomplete() {
+    dpor::choose(2);
+}
+
+#[dpor::test(model = "sc,tso")]
+fn passed() {}
+
+#[dpor::test]
+fn unsupported() {
+    let _ = std::fs::read("x");
+}
+"#;
+
+fn project(name: &str) -> Project {
+    Project::package(name, "").file("tests/all.rs", PROGRAM).file("src/lib.rs", "")
+}
+
+#[test]
+fn every_outcome_has_its_exit_code() {
+    let project = project("exit_codes");
+    for (arguments, code) in [
+        ("test -q passed", 0),
+        ("test -q ignored", 0),
+        ("test -q none_of_that_name", 0),
+        ("test -q failed", 1),
+        ("test -q incomplete", 1),
+        ("test -q unsupported", 1),
+        ("test -q", 1),
+        ("test -q --list", 0),
+        ("test -q --no-such-option", 2),
+        ("test -q --model x86", 2),
+        ("test -q --test none", 2),
+        ("explain panic", 0),
+        ("explain nothing", 2),
+        ("replay target/dpor/replay/failed.rc11.json", 1),
+        ("replay none.json", 2),
+        ("none", 2),
+        ("--version", 0),
+    ] {
+        let run = project.run(arguments);
+        assert_eq!(run.code, code, "{arguments}\n{}{}", run.stdout, run.stderr);
+        assert_eq!(run.stderr.starts_with("error"), code == 2, "{arguments}\n{}", run.stderr);
+    }
+    project.write("src/lib.rs", "does not compile");
+    project.run("test -q").expect_code(2).expect_stderr(&["error"]);
+}
+
+#[test]
+fn junit_is_read_back() {
+    let run = project("read_junit").run("test -q --format junit").expect_code(1);
+    let report = quick_junit::Report::deserialize_from_str(&run.stdout).unwrap();
+    assert_eq!((report.tests, report.failures, report.errors), (6, 1, 2));
+    let suite = &report.test_suites[0];
+    assert_eq!(suite.name.as_str(), "read_junit::all");
+    let cases: Vec<(&str, &str)> =
+        suite.test_cases.iter().map(|case| (case.name.as_str(), status(&case.status))).collect();
+    assert_eq!(
+        cases,
+        [
+            ("failed", "failure"),
+            ("ignored", "skipped"),
+            ("incomplete", "error"),
+            ("passed (sc)", "success"),
+            ("passed (tso)", "success"),
+            ("unsupported", "error")
+        ]
+    );
+    let failed = &suite.test_cases[0];
+    assert_eq!(failed.system_out.as_ref().unwrap().as_str(), "<printed> & \"quoted\"", "readers may trim it");
+    let TestCaseStatus::NonSuccess { message, ty, description, .. } = &failed.status else { panic!("it failed") };
+    assert_eq!(ty.as_ref().unwrap().as_str(), "panic");
+    assert!(message.as_ref().unwrap().as_str().contains("seen: 100%"));
+    assert!(description.as_ref().unwrap().as_str().contains("load X = 1 (Relaxed) ← #2"));
+    let properties: Vec<_> = failed.properties.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
+    assert_eq!(properties, [("model", "rc11"), ("executions", "2"), ("blocked", "0")]);
+}
+
+fn status(status: &TestCaseStatus) -> &'static str {
+    match status {
+        TestCaseStatus::Success { .. } => "success",
+        TestCaseStatus::NonSuccess { kind: NonSuccessKind::Failure, .. } => "failure",
+        TestCaseStatus::NonSuccess { kind: NonSuccessKind::Error, .. } => "error",
+        TestCaseStatus::Skipped { .. } => "skipped",
+    }
+}
+
+#[test]
+fn json_is_read_back() {
+    let run = project("read_json").run("test -q --format json --report pages").expect_code(1);
+    let events: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&events[0]["event"], &events[0]["tests"]), (&"suite".into(), &5.into()));
+    let tests: Vec<&Value> = events.iter().filter(|event| event["event"] == "test").collect();
+    let outcomes: Vec<&str> = tests.iter().map(|test| test["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["failed", "ignored", "incomplete", "passed", "passed", "unsupported"]);
+    let error = &tests[0]["error"];
+    assert_eq!((&error["kind"], &error["line"], &error["column"]), (&"panic".into(), &10.into(), &5.into()));
+    assert_eq!(error["report"], "pages/failed.rc11.html");
+    let done = events.last().unwrap();
+    let count = |key: &str| done[key].as_u64().unwrap();
+    assert_eq!((done["event"].as_str().unwrap(), count("passed"), count("failed")), ("done", 2, 1));
+    assert_eq!((count("incomplete"), count("unsupported"), count("ignored")), (1, 1, 1));
+}
+
+#[test]
+fn github_annotations_are_read_back() {
+    let project = project("read_github");
+    let mut command = project.cargo_dpor("test -q --format github");
+    command.env("GITHUB_WORKSPACE", project.path("").parent().unwrap());
+    let run = Run::of(&mut command).expect_code(1);
+    let annotations: Vec<Annotation> = run.stdout.lines().filter_map(Annotation::parse).collect();
+    let titles: Vec<&str> = annotations.iter().map(|annotation| annotation.property("title")).collect();
+    assert_eq!(titles, ["panic: failed (rc11)", "incomplete: incomplete (rc11)", "unsupported: unsupported (rc11)"]);
+    let failed = &annotations[0];
+    assert_eq!((failed.property("file"), failed.property("line")), ("read_github/tests/all.rs", "10"));
+    assert!(failed.message.contains("seen: 100%\n  left: 1\n right: 0"), "{}", failed.message);
+}
+
+/// A workflow command of GitHub: `::error file=a,line=1::message`
+struct Annotation {
+    properties: Vec<(String, String)>,
+    message: String,
+}
+
+impl Annotation {
+    fn parse(line: &str) -> Option<Annotation> {
+        let (properties, message) = line.strip_prefix("::error ")?.split_once("::").unwrap();
+        let plain = |text: &str| {
+            let text = text.replace("%3A", ":").replace("%2C", ",");
+            text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+        };
+        let properties = properties.split(',').map(|property| {
+            let (key, value) = property.split_once('=').unwrap();
+            (key.to_owned(), plain(value))
+        });
+        Some(Annotation { properties: properties.collect(), message: plain(message) })
+    }
+
+    fn property(&self, key: &str) -> &str {
+        &self.properties.iter().find(|(name, _)| name == key).unwrap().1
+    }
+}
+
+#[test]
+fn colors_are_for_those_who_want_them() {
+    let project = project("colors");
+    let run = |arguments: &str, variables: &[(&str, &str)]| {
+        let mut command = project.cargo_dpor(&format!("test -q failed {arguments}"));
+        Run::of(command.envs(variables.iter().copied())).stdout.contains('\u{1b}')
+    };
+    // The output of a test is no terminal.
+    assert!(!run("", &[]));
+    assert!(run("--color always", &[]));
+    assert!(run("--color always", &[("NO_COLOR", "1")]));
+    assert!(run("", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!run("--color never", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!run("--format json --color always", &[]));
+}
+
+#[test]
+fn reports_fit_the_terminal() {
+    let project = project("widths");
+    for (columns, widest) in [("60", 60), ("100", 100), ("140", 140)] {
+        let mut command = project.cargo_dpor("test -q failed --trace full");
+        let run = Run::of(command.env("COLUMNS", columns));
+        let rows = run.stdout.lines().filter(|line| line.starts_with('#') || line.starts_with("    "));
+        for row in rows.filter(|row| !row.contains("FAIL") && !row.contains("PASS") && !row.contains("Summary")) {
+            assert!(row.chars().count() <= widest, "{columns}: {row}");
+        }
+    }
+}
+
+#[test]
+fn manifests_have_defaults_and_unknown_keys_are_errors() {
+    let table = "[package.metadata.dpor]\nmodel = \"sc\"\nmax-executions = 1\n";
+    let project = Project::package("defaults", table)
+        .file("src/lib.rs", "")
+        .file("tests/t.rs", "#[dpor::test]\nfn chooses() { dpor::choose(2); }\n");
+    project.run("test -q").expect_code(1).expect_stdout(&["INCOMPLETE", "chooses (sc, 1 execution)"]);
+    project
+        .run("test -q --model pso --max-executions 3")
+        .expect_code(0)
+        .expect_stdout(&["chooses (pso, 2 executions)"]);
+    let workspace = "[workspace.metadata.dpor]\nmodel = \"tso\"\nkeep_going = true\n";
+    let project = Project::package("unknown_key", workspace).file("src/lib.rs", "");
+    let expected = ["[workspace.metadata.dpor] in", "unknown field `keep_going`", "`keep-going`"];
+    project.run("test -q").expect_code(2).expect_stderr(&expected);
+}
+
+/// Many threads that add: more executions than anybody waits for.
+const ENDLESS: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering::*};
+#[dpor::test]
+fn a_long_one() {
+    static X: AtomicU32 = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| for _ in 0..4 { X.fetch_add(1, Relaxed); });
+        }
+    });
+}
+#[dpor::test]
+fn b_is_not_run() {}
+"#;
+
+#[test]
+fn an_interrupt_ends_the_check_with_what_is_known() {
+    let project = Project::package("interrupt", "").file("tests/t.rs", ENDLESS).file("src/lib.rs", "");
+    project.run("test -q --list").expect_code(0);
+    let mut child = project.cargo_dpor("test -q").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    assert!(first.contains("Running 2 tests"), "{first}");
+    thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
+    for part in ["INCOMPLETE [", "the check was interrupted", "1 incomplete, 1 not run", "The check was interrupted"] {
+        assert!(rest.contains(part), "no {part:?} in\n{rest}");
+    }
+    assert_eq!(stderr, "", "there is no line of progress where there is no terminal");
+}
+
+/// `script` runs a command on a terminal of its own.
+#[test]
+fn long_checks_show_how_far_they_are_on_a_terminal() {
+    let project = Project::package("progress", "").file("tests/t.rs", ENDLESS).file("src/lib.rs", "");
+    project.run("test -q --list").expect_code(0);
+    let arguments = "test -q --exact a_long_one --timeout 2 --color never";
+    let command = format!("stty cols 120; {} dpor {arguments}", env!("CARGO_BIN_EXE_cargo-dpor"));
+    let mut script = Command::new("script");
+    script.current_dir(project.path("")).args(["-qec", &command, "/dev/null"]).stdin(Stdio::null());
+    let Ok(output) = script.output() else {
+        eprintln!("skipped: there is no `script` on this machine to make a terminal with");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.split(['\r', '\n']).find(|line| line.contains("Checking progress::t a_long_one: "));
+    let line = line.unwrap_or_else(|| panic!("no line of progress in\n{text}"));
+    assert!(line.contains(" executions, ") && line.contains("/s, "), "{line}");
+    assert!(text.contains("INCOMPLETE ["), "{text}");
+}

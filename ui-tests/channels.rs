@@ -1,0 +1,25 @@
+//! Channels.
+
+use std::sync::mpsc::{channel, sync_channel};
+use std::thread;
+
+#[dpor::test]
+fn in_the_wrong_order() {
+    let (sender, receiver) = channel();
+    let other = sender.clone();
+    let thread = thread::spawn(move || other.send(1).unwrap());
+    sender.send(2).unwrap();
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap();
+}
+
+#[dpor::test]
+fn no_room() {
+    let (sender, receiver) = sync_channel(1);
+    let thread = thread::spawn(move || {
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+    });
+    thread.join().unwrap();
+    drop(receiver);
+}
