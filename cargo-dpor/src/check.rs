@@ -34,10 +34,6 @@ pub struct Check {
 /// Explores all executions of a test.
 pub fn check(binary: &Binary, test: &Test, settings: &Settings) -> Check {
     let place = Some(binary.program.location(test.place));
-    if let Some(reason) = settings.unsupported() {
-        let findings = vec![Finding::new(FindingKind::Unsupported, reason, place)];
-        return Check { findings, ..Check::default() };
-    }
     let (image, options) = (Image::of(&binary.program), options(binary, settings));
     // A mistake of ours must not cost the results of the other tests.
     let explore = AssertUnwindSafe(|| check::check(&image, test.entry, &options, &settings.config()));

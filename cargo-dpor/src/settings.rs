@@ -5,15 +5,12 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dpor_engine::explore::{AwaitLevel, Config};
+use dpor_engine::explore::{AwaitLevel, Config, Equivalence};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::args::ExploreArgs;
-
-/// The equivalence where a test names none.
-const TRACE: &str = "trace";
 
 /// How a test is checked under one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +18,7 @@ pub struct Settings {
     pub model: MemoryModel,
     /// None without a bound, and under a model without buffers.
     pub buffer_bound: Option<u32>,
-    pub equivalence: String,
+    pub equivalence: Equivalence,
     #[serde(rename = "await")]
     pub awaiting: AwaitLevel,
     pub spurious: bool,
@@ -41,14 +38,17 @@ pub struct Settings {
 impl Settings {
     /// The settings for a test under each model that it is to be checked under.
     pub fn resolve(args: &ExploreArgs, config: &TestConfig) -> Result<Vec<Settings>> {
-        Ok(models(args, config)?.into_iter().map(|model| Settings::under(model, args, config)).collect())
+        let named = config.equivalence.as_deref().map(str::parse).transpose();
+        let named = named.context("cannot read the option `equivalence` of a test")?;
+        let equivalence = named.unwrap_or(args.equivalence);
+        Ok(models(args, config)?.into_iter().map(|model| Settings::under(model, equivalence, args, config)).collect())
     }
 
-    fn under(model: MemoryModel, args: &ExploreArgs, config: &TestConfig) -> Settings {
+    fn under(model: MemoryModel, equivalence: Equivalence, args: &ExploreArgs, config: &TestConfig) -> Settings {
         Settings {
             model,
             buffer_bound: config.buffer_bound.or(args.buffer_bound).filter(|_| model.has_buffers()),
-            equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
+            equivalence,
             awaiting: args.r#await,
             spurious: config.spurious.unwrap_or(args.spurious),
             unroll: config.unroll.or(args.unroll.map(NonZero::get)),
@@ -69,18 +69,8 @@ impl Settings {
             keep_going: self.keep_going,
             workers: self.workers,
             awaiting: self.awaiting,
+            equivalence: self.equivalence,
             ..Config::new(self.model)
-        }
-    }
-
-    /// What of this there is not.
-    pub fn unsupported(&self) -> Option<String> {
-        let equivalence = &self.equivalence;
-        match () {
-            () if equivalence != TRACE => {
-                Some(format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
-            }
-            () => None,
         }
     }
 }
@@ -144,8 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_not_passed_over() {
-        assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
-        assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
+    fn the_equivalence_is_that_of_the_attribute_or_of_the_command_line() {
+        let equivalence = |line, config| resolve(line, config)[0].equivalence;
+        assert_eq!(equivalence("cargo-dpor test", ""), Equivalence::Trace);
+        assert_eq!(equivalence("cargo-dpor test --equivalence reads-from", ""), Equivalence::ReadsFrom);
+        assert_eq!(equivalence("cargo-dpor test", "equivalence=reads-from"), Equivalence::ReadsFrom);
+        assert_eq!(equivalence("cargo-dpor test --equivalence reads-from", "equivalence=trace"), Equivalence::Trace);
     }
 }

@@ -6,14 +6,15 @@
 //! children. So memory is bounded by the size of the program, however many executions there are.
 
 use super::choice::{Choice, Frame, Path};
-use super::decide::{effect, is_enabled};
+use super::decide::effect;
 use super::program::{Answer, Ending, Program};
+use super::reads_from::Parts;
 use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::waiting::Waiting;
 use super::{Failure, Observer};
-use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
-use crate::model::{Model, Scratch, find_race};
+use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId, Ties};
+use crate::model::{Last, Model, Scratch, find_race};
 
 /// Explores a subtree of the exploration tree.
 pub(super) struct Visitor<'p, P: Program, M> {
@@ -38,6 +39,12 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub trial: P::State,
     /// Another one, to compare.
     pub other_trial: P::State,
+    /// A copy of a part of a graph.
+    pub parts: Parts,
+    /// What graphs have of coherence.
+    pub ties: Ties,
+    /// The writes that are last where the current graph, being full, was judged.
+    pub lasts: Vec<Last>,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -68,7 +75,7 @@ pub(super) struct Item<S> {
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
-    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>) -> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>, ties: Ties) -> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
@@ -86,12 +93,16 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             waiting,
             trial: program.initial(),
             other_trial: program.initial(),
+            parts: Parts::new(),
+            ties,
+            lasts: Vec::new(),
         }
     }
 
     /// The whole tree, as an item; all threads have run to their first action.
-    pub fn root_item(program: &P) -> Item<P::State> {
+    pub fn root_item(program: &P, ties: Ties) -> Item<P::State> {
         let mut graph = Graph::new(program.threads());
+        graph.forget_coherence(ties);
         let mut state = program.initial();
         for index in 0..program.threads() {
             let thread = ThreadId::new(index);
@@ -188,6 +199,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Goes to the next child of the innermost node that has one; nothing if there is none in this subtree.
     pub fn backtrack(&mut self) -> Option<Step<P::Error>> {
+        self.lasts.clear();
         while let Some(frame) = self.frames.last_mut() {
             if frame.current + 1 >= frame.end {
                 self.choices.truncate(frame.start);
@@ -217,7 +229,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 continue;
             }
             let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
-            let ready = is_enabled(self.program, &self.state, graph, thread);
+            let ready = self.is_ready(thread);
             if ready && !self.would_wait(thread) {
                 return Some(thread);
             }
@@ -242,11 +254,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         self.stats.events += 1;
         let confirms = self.confirms(thread);
-        let graph = &mut self.graphs[self.level];
+        let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
-        let id = graph.append(thread, action, effect);
+        let id = self.append(thread, action, effect);
+        let graph = &mut self.graphs[self.level];
         if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
@@ -299,12 +312,18 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         failed.map_or(Step::Extended, |(thread, _)| self.fail(thread))
     }
 
-    pub fn finish(&self) -> Step<P::Error> {
+    pub fn finish(&mut self) -> Step<P::Error> {
         let ending = Ending::of(self.graph());
-        match self.program.finish(&self.state, self.graph(), ending) {
-            Ok(()) => Step::Full(ending),
-            Err(error) => Step::Failed(Failure::Program(error)),
-        }
+        let judged = match self.graph().has_witness() {
+            true => self.judge_all(ending),
+            false => self.judge(ending),
+        };
+        judged.map_or_else(Step::Failed, |of_interest| if of_interest { Step::Full(ending) } else { Step::Cut })
+    }
+
+    /// Whether an execution in which no thread can go on is of interest, and nothing is wrong with it.
+    pub fn judge(&self, ending: Ending) -> Result<bool, Failure<P::Error>> {
+        self.program.finish(&self.state, self.graph(), ending).map(|()| true).map_err(Failure::Program)
     }
 
     /// After a revisit: a revisited read-modify-write writes anew, and may itself revisit reads.
@@ -329,6 +348,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             Ending::Blocked => self.stats.blocked += 1,
         }
         observer.full(self.graph(), &self.state, ending);
+        if self.graph().has_witness() {
+            self.show_endings(ending, observer);
+        }
     }
 
     /// The way from the root of the whole tree to here.

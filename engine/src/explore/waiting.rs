@@ -59,12 +59,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.waiting.level < AwaitLevel::InPlace || !self.may_spin(thread) {
             return false;
         }
-        let graph = self.graph();
-        let asleep = graph.thread(thread).asleep;
-        if !asleep.seen().is_empty() && asleep.seen().iter().all(|&(loc, value)| graph.last_value(loc) == Some(value)) {
+        let asleep = self.graph().thread(thread).asleep;
+        if !asleep.seen().is_empty() && asleep.seen().iter().all(|&(loc, value)| self.latest_value(loc) == Some(value))
+        {
             return true;
         }
-        let first = graph.thread(thread).pending;
+        let first = self.graph().thread(thread).pending;
         self.try_out(thread, first, None).is_some()
     }
 
@@ -77,10 +77,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return action.is_blocked_by(event.written);
         }
         let in_place = self.waiting.level >= AwaitLevel::InPlace && !self.waiting.unordered.contains(event.loc);
-        let is_latest = graph.location(event.loc).co_max() == write;
-        let blocked = action.is_blocked_by(event.written);
+        let (loc, blocked) = (event.loc, action.is_blocked_by(event.written));
         in_place
-            && is_latest
+            && self.can_be_latest(loc, write)
             && (blocked || self.may_spin(thread) && self.try_out(thread, action, Some(write)).is_some())
     }
 
@@ -108,7 +107,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let (mut action, mut asleep, mut remembered) = (first, Asleep::default(), true);
         let mut source = source;
         for _ in 0..TRIAL {
-            let graph = &self.graphs[self.level];
             let value = match (action, action.loc()) {
                 (Action::Spin { events }, _) => {
                     let asleep = if remembered { asleep } else { Asleep::default() };
@@ -117,9 +115,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 }
                 (Action::Fence { .. }, _) => 0,
                 (Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. }, Some(loc)) => {
-                    let latest = graph.last_value(loc).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
-                    let value = source.take().map_or(latest, |write| graph.written(write, loc));
-                    remembered &= graph.last_value(loc).is_some() && asleep.add(loc, value);
+                    let latest = self.latest_value(loc);
+                    let other = source.take().map(|write| self.graph().written(write, loc));
+                    let value = other.or(latest).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
+                    remembered &= latest.is_some() && asleep.add(loc, value);
                     value
                 }
                 _ => return None,
@@ -128,6 +127,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if update.is_some_and(|new| new != value) {
                 return None;
             }
+            let graph = &self.graphs[self.level];
             let clock = graph.hb(graph.thread(thread).tip());
             let answer = Answer { value, wrote: update.is_some(), initial: false, clock };
             action = self.program.resume(&mut self.trial, thread, answer);
@@ -136,14 +136,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether a thread waits though the last thing it has read is not the latest: it will never be revisited.
-    pub(super) fn is_stale(&self, thread: ThreadId) -> bool {
+    pub(super) fn is_stale(&mut self, thread: ThreadId) -> bool {
         let graph = self.graph();
         let Action::Spin { events } = graph.thread(thread).pending else { return false };
-        self.waiting.level >= AwaitLevel::Stale
-            && last_read(graph, thread, events).is_some_and(|read| {
-                let position = graph.co_position(read) as usize;
-                graph.location(graph.event(read).loc).co[position + 1..].iter().any(|&later| later < read)
-            })
+        if self.waiting.level < AwaitLevel::Stale {
+            return false;
+        }
+        last_read(graph, thread, events).is_some_and(|read| self.has_read_old(read))
     }
 
     /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on.
