@@ -316,7 +316,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &mut graphs[*level];
         let action = graph.thread(thread).pending;
-        if is_overwritten(graph, thread, source, action) {
+        if action.loc().is_some_and(|loc| graph.is_overwritten(thread, source, loc)) {
             return false;
         }
         let (len, asleep) = (graph.len(), graph.thread(thread).asleep);
@@ -415,14 +415,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graph.append(thread, action, effect);
         has_witness(model, graph, &[], scratch)
     }
-}
-
-/// Whether a write that must come after `source` is known to be seen by the thread.
-fn is_overwritten(graph: &Graph, thread: ThreadId, source: EventId, action: Action) -> bool {
-    let Some(loc) = action.loc() else { return false };
-    let is_own = |id: EventId| graph.event(id).thread == thread;
-    let writes = &graph.location(loc).co[1..];
-    writes.iter().any(|&write| write != source && is_own(write) && graph.is_tied(source, write))
 }
 
 impl Graph {

@@ -6,7 +6,8 @@
 //! to search for. That a write is not marked as tied means nothing.
 
 use super::Graph;
-use super::ids::{EventId, Loc};
+use super::ids::{EventId, Loc, ThreadId};
+use super::view::contains;
 
 /// Which orders between writes are known to hold in every witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Ties {
     ProgramOrder,
     /// What happens-before says.
     HappensBefore,
+    /// What causality says.
+    Causality,
 }
 
 impl Graph {
@@ -50,10 +53,30 @@ impl Graph {
         reads.iter().any(|&read| read != b && self.event(read).rf == a && self.is_known_before(read, b))
     }
 
+    /// Whether the next event of a thread is known not to be able to read from a write, because another one that comes
+    /// after it in every witness is seen by the thread; where it says no, nothing is known.
+    pub(crate) fn is_overwritten(&self, thread: ThreadId, write: EventId, loc: Loc) -> bool {
+        let tip = self.thread(thread).tip();
+        let view = match self.ties {
+            Ties::HappensBefore => Some(self.hb(tip)),
+            Ties::Causality => Some(self.porf(tip)),
+            _ => None,
+        };
+        let is_seen = |id: EventId| {
+            let event = self.event(id);
+            event.thread == thread || view.is_some_and(|view| contains(view, event))
+        };
+        let location = self.location(loc);
+        let reads = location.reads.iter().filter(|&&read| is_seen(read)).map(|&read| self.event(read).rf);
+        let writes = location.co[1..].iter().copied().filter(|&other| is_seen(other));
+        writes.chain(reads).any(|other| other != write && self.is_tied(write, other))
+    }
+
     fn is_known_before(&self, a: EventId, b: EventId) -> bool {
         let (first, second) = (self.event(a), self.event(b));
         match self.ties {
             Ties::HappensBefore => self.is_hb_before(a, b),
+            Ties::Causality => self.is_porf_before(a, b),
             _ => first.thread == second.thread && first.index < second.index,
         }
     }

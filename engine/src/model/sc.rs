@@ -31,7 +31,7 @@ impl Model for Sc {
     }
 
     fn ties(&self) -> Ties {
-        Ties::HappensBefore
+        Ties::Causality
     }
 
     fn describe(&self, description: &mut Description<'_>) {

@@ -223,6 +223,16 @@ impl Orders {
         Ok(())
     }
 
+    /// Puts a write before all of these, of which none is known to be before it; whatever is before it is before them.
+    pub fn put_before(&mut self, first: WriteId, others: &[WriteId]) {
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        row.resize(self.before.row(first as usize).len(), 0);
+        others.iter().for_each(|&other| row[other as usize / 64] |= 1 << (other % 64));
+        self.add_after(first, &row);
+        self.row = row;
+    }
+
     /// A write is coherence-before all of these.
     fn add_after(&mut self, first: WriteId, row: &[u64]) {
         let Orders { before, after, entered_by, left_by, is_fence, nodes_todo, writes_todo, update, source, .. } = self;
