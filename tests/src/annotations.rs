@@ -7,6 +7,7 @@
 //! - `// OUTCOME: name`: another outcome.
 //! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
 //! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked.
+//! - `// READS-FROM: model n …`: the same under reads-from equivalence.
 //! - `// LEVELS: level n …`: the same under RC11 at a level of `--await`, an error counting as an execution.
 //!
 //! A test without any of the first two passes.
@@ -14,6 +15,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+use dpor_engine::explore::Equivalence;
 
 /// What a test must come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub struct Annotation {
     /// The models under which that is expected, where they are not all.
     pub models: Option<Vec<String>>,
     pub counts: Vec<Count>,
+    /// The counts under reads-from equivalence.
+    pub reads_from: Vec<Count>,
     pub levels: Vec<Count>,
 }
 
@@ -58,8 +63,12 @@ impl Annotation {
     }
 
     /// How many executions it must have under a model, where that is said.
-    pub fn count(&self, model: &str) -> Option<&Count> {
-        self.counts.iter().find(|count| count.of == model)
+    pub fn count(&self, model: &str, equivalence: Equivalence) -> Option<&Count> {
+        let counts = match equivalence {
+            Equivalence::Trace => &self.counts,
+            Equivalence::ReadsFrom => &self.reads_from,
+        };
+        counts.iter().find(|count| count.of == model)
     }
 
     /// How many executions it must have at a level, where that is said.
@@ -88,7 +97,8 @@ fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
     for (line, number) in source.lines().zip(1..) {
         if line.starts_with("#[dpor::test") {
             let (file, expected) = (file.to_owned(), Expected::Passed);
-            let annotation = Annotation { file, expected, models: None, counts: vec![], levels: vec![] };
+            let annotation =
+                Annotation { file, expected, models: None, counts: vec![], reads_from: vec![], levels: vec![] };
             tests.push((String::new(), annotation));
             named = false;
             continue;
@@ -122,6 +132,8 @@ fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
         annotation.models = Some(models.split_whitespace().map(str::to_owned).collect());
     } else if let Some((_, text)) = line.split_once("// COUNT: ") {
         annotation.counts = counts(text);
+    } else if let Some((_, text)) = line.split_once("// READS-FROM: ") {
+        annotation.reads_from = counts(text);
     } else if let Some((_, text)) = line.split_once("// LEVELS: ") {
         annotation.levels = counts(text);
     }
