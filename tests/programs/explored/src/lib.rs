@@ -21,6 +21,7 @@ mod once;
 mod operations;
 mod parking;
 mod races;
+mod reads_from;
 mod rwlocks;
 mod spins;
 mod structures;
