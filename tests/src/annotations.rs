@@ -172,13 +172,15 @@ mod tests {
     #[test]
     fn errors_are_under_some_models_and_counts_differ() {
         let source = "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n\
-             // LEVELS: off 1+2 stale 1\n}\n";
+             // READS-FROM: sc 2\n// LEVELS: off 1+2 stale 1\n}\n";
         let (_, test) = parse(source, "src/a.rs").pop().unwrap();
         assert_eq!(*test.under("tso"), Expected::Outcome("x".into()));
         assert_eq!(*test.under("sc"), Expected::Passed);
-        assert_eq!(test.count("rc11"), None);
-        assert_eq!(test.count("pso"), Some(&Count { of: "pso".into(), executions: 4, blocked: 12 }));
-        assert_eq!(test.count("sc").map(|count| count.blocked), Some(0));
+        let trace = |model| test.count(model, Equivalence::Trace);
+        assert_eq!(trace("rc11"), None);
+        assert_eq!(trace("pso"), Some(&Count { of: "pso".into(), executions: 4, blocked: 12 }));
+        assert_eq!(trace("sc").map(|count| count.blocked), Some(0));
+        assert_eq!(test.count("sc", Equivalence::ReadsFrom).map(|count| count.executions), Some(2));
         assert_eq!(test.level("off"), Some(&Count { of: "off".into(), executions: 1, blocked: 2 }));
         assert_eq!(test.level("full"), None);
     }
