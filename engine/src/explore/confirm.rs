@@ -74,14 +74,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if event.is_write || !snapshot.is_some() {
             return false;
         }
-        let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
         let failed = graph.written(source, loc);
         if self.resume_on_trial(thread, None, failed) != first {
             return false;
         }
-        (position..self.graph().location(loc).co.len()).all(|position| {
-            let graph = self.graph();
-            let value = graph.written(graph.location(loc).co[position], loc);
+        self.from_on(loc, source).into_iter().all(|write| {
+            let value = self.graph().written(write, loc);
             self.resume_on_trial(thread, None, failed);
             let again = self.resume_trial(thread, value);
             std::mem::swap(&mut self.trial, &mut self.other_trial);

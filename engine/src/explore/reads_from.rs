@@ -166,6 +166,18 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graph.location(loc).co[graph.position(write) + 1..].iter().any(|&later| later < read)
     }
 
+    /// A write, and those of its location that come after it, or may.
+    pub(super) fn from_on(&self, loc: Loc, write: EventId) -> Vec<EventId> {
+        let graph = self.graph();
+        let location = graph.location(loc);
+        match graph.has_witness() && !location.is_settled() {
+            true => {
+                location.co.iter().copied().filter(|&other| other == write || !graph.is_tied(other, write)).collect()
+            }
+            false => location.co[graph.position(write)..].to_vec(),
+        }
+    }
+
     /// Whether a thread can take its pending action.
     pub(super) fn is_ready(&mut self, thread: ThreadId) -> bool {
         let graph = self.graph();
