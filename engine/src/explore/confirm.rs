@@ -78,7 +78,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.resume_on_trial(thread, None, failed) != first {
             return false;
         }
-        self.from_on(loc, source).into_iter().all(|write| {
+        self.not_before(loc, source).into_iter().all(|write| {
             let value = self.graph().written(write, loc);
             self.resume_on_trial(thread, None, failed);
             let again = self.resume_trial(thread, value);

@@ -167,7 +167,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// A write, and those of its location that come after it, or may.
-    pub(super) fn from_on(&self, loc: Loc, write: EventId) -> Vec<EventId> {
+    pub(super) fn not_before(&self, loc: Loc, write: EventId) -> Vec<EventId> {
         let graph = self.graph();
         let location = graph.location(loc);
         match graph.has_witness() && !location.is_settled() {
