@@ -5,7 +5,7 @@
 //! can revisit the other one, or delete it by revisiting an earlier read.
 
 use super::choice::Choice;
-use super::maximal::Revisiter;
+use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
 use super::visit::Visitor;
 use crate::graph::{Action, Effect, EventId, Graph, Loc, Test, ThreadId, Value, join};
@@ -234,7 +234,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let event = graph.event(id);
             let candidate = event.is_read && event.loc == loc;
             self.stats.revisits_tried += u64::from(candidate);
-            if !self.is_added_maximally(id, &revisiter) {
+            let is_maximal = match graph.is_settled() {
+                true => is_maximally_added(graph, id, &revisiter),
+                false => self.is_added_maximally(id, &revisiter),
+            };
+            if !is_maximal {
                 break;
             }
             let graph = &self.graphs[self.level];

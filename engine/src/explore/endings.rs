@@ -1,10 +1,10 @@
 //! How an execution ends under reads-from equivalence: what the last values of locations are is not part of the graph, so
 //! what is to be said about them has to be said of every way in which they can be.
 
+use super::Observer;
 use super::program::{Ending, Program};
 use super::reads_from::adopt_witness;
-use super::visit::Visitor;
-use super::{Failure, Observer};
+use super::visit::{Step, Visitor};
 use crate::graph::{Action, EventId, Graph, Loc};
 use crate::model::{Last, Model};
 use std::ops::ControlFlow;
@@ -12,24 +12,26 @@ use std::ops::ControlFlow;
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Judges a full graph in every way that its locations can end. It is of no interest where a thread has waited for a
     /// value and has not seen the latest.
-    pub(super) fn judge_all(&mut self, ending: Ending) -> Result<bool, Failure<P::Error>> {
+    #[inline(never)]
+    pub(super) fn judge_all(&mut self, ending: Ending) -> Step<P::Error> {
         self.lasts = awaited(self.graph()).collect();
         if !self.is_last_now() && (self.graph().is_settled() || !self.renew()) {
-            return Ok(false);
+            return Step::Cut;
         }
         let watched = self.watched(ending);
         if watched.is_empty() {
             return self.judge(ending);
         }
-        let mut judged = Ok(true);
+        let mut judged = Step::Full(ending);
         let _ = self.for_each_ending(&watched, &mut |visitor| {
             judged = visitor.judge(ending);
-            if judged.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if matches!(judged, Step::Full(_)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         judged
     }
 
     /// Shows an observer all the ways in which a full graph can end, but for the one that it has seen.
+    #[inline(never)]
     pub(super) fn show_endings(&mut self, ending: Ending, observer: &mut impl Observer<P>) {
         let watched = self.watched(ending);
         if watched.is_empty() {
@@ -95,6 +97,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Gives the current graph a witness that does not depend on how it was reached.
+    #[inline(never)]
     pub(super) fn settle(&mut self) {
         if self.graph().has_witness() && !self.graph().is_settled() {
             let found = self.renew();

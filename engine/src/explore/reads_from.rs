@@ -92,6 +92,7 @@ pub(super) fn adopt_witness<M: Model>(model: &M, graph: &mut Graph, lasts: &[Las
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a write can be the last of its location, in this part of the graph.
+    #[inline(never)]
     pub(super) fn can_be_last(&mut self, part: Part<'_>, loc: Loc, write: EventId) -> bool {
         let graph = &self.graphs[self.level];
         let mut others = graph.location(loc).co.iter().copied().filter(|&other| part.contains(graph, other));
@@ -117,6 +118,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// The latest write of a location in this part of the graph.
+    #[inline(never)]
     pub(super) fn latest(&mut self, part: Part<'_>, loc: Loc) -> EventId {
         let graph = &self.graphs[self.level];
         let location = graph.location(loc);
@@ -130,19 +132,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         found.unwrap_or(EventId::INIT)
     }
 
-    /// The latest write of a location; under trace equivalence the last one.
-    pub(super) fn latest_write(&mut self, loc: Loc) -> EventId {
-        match self.graph().has_witness() {
-            true => self.latest(Part::Whole, loc),
-            false => self.graph().location(loc).co_max(),
-        }
-    }
-
     /// The latest value of a location, if any event accesses it.
     pub(super) fn latest_value(&mut self, loc: Loc) -> Option<Value> {
+        if self.graph().is_settled() {
+            return self.graph().last_value(loc);
+        }
         let location = self.graph().locations().nth(loc.index()).map(|(_, location)| location);
         location.filter(|location| !location.is_untouched())?;
-        let write = self.latest_write(loc);
+        let write = self.latest(Part::Whole, loc);
         Some(self.graph().written(write, loc))
     }
 
@@ -178,12 +175,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// Whether a thread can take its pending action.
+    /// Whether a thread can take its pending action, where there may be several witnesses.
+    #[inline(never)]
     pub(super) fn is_ready(&mut self, thread: ThreadId) -> bool {
         let graph = self.graph();
-        if !graph.has_witness() || graph.is_settled() {
-            return is_enabled(self.program, &self.state, graph, thread);
-        }
         let (loc, test, keepers) = match graph.thread(thread).pending {
             Action::Await { loc, test, .. } => (loc, test, None),
             Action::Reach { loc, test, keepers, .. } => (loc, test, keepers),
@@ -193,16 +188,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         test.passes(latest) || keepers.is_some_and(|keepers| self.program.all_left(&self.state, keepers))
     }
 
-    /// Whether an event that is not causally before a write was added maximally before it.
+    /// Whether an event that is not causally before a write was added maximally before it, where there may be several
+    /// witnesses.
+    #[inline(never)]
     pub(super) fn is_added_maximally(&mut self, id: EventId, write: &Revisiter<'_>) -> bool {
         let graph = &self.graphs[self.level];
         let event = graph.event(id);
-        if let Action::Reach { test, .. } = event.action
-            && graph.has_witness()
-        {
+        if let Action::Reach { test, .. } = event.action {
             return self.has_reached_first(id, write, test);
         }
-        if !graph.has_witness() || !event.is_access() || graph.location(event.loc).is_settled() {
+        if !event.is_access() || graph.location(event.loc).is_settled() {
             return is_maximally_added(graph, id, write);
         }
         if event.fixed || event.way > 0 {
@@ -220,6 +215,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Pushes what the pending read, or read-modify-write, of a thread can read from.
+    #[inline(never)]
     pub(super) fn decide_read_from(&mut self, thread: ThreadId, loc: Loc) {
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
@@ -272,6 +268,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// What is waited for has come, or will not come any more; but how late that is seen may depend on the witness. Where
     /// there are several, whatever can be read is; of those, the first that was added counts as the latest.
+    #[inline(never)]
     pub(super) fn decide_reach_from(&mut self, thread: ThreadId, loc: Loc, test: Test) {
         let graph = &mut self.graphs[self.level];
         graph.tie_everything();
@@ -301,7 +298,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let mut others: Vec<EventId> = graph.location(loc).co.iter().copied().filter(|&other| earlier(other)).collect();
         others.retain(|&other| test.passes(graph.written(other, loc)));
         let is_local = || self.model.is_local(graph, &Site::of(graph, id, false));
-        if others.is_empty() || graph.is_settled() || graph.location(loc).is_settled() && is_local() {
+        if others.is_empty() || graph.location(loc).is_settled() && is_local() {
             return true;
         }
         let Visitor { model, graphs, level, scratch, parts, .. } = self;
@@ -341,10 +338,20 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Adds the pending action of a thread as an event, with another witness if need be.
+    #[inline]
     pub(super) fn append(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
+        let graph = &mut self.graphs[self.level];
+        match graph.is_settled() {
+            true => graph.append(thread, action, effect),
+            false => self.append_to_loose(thread, action, effect),
+        }
+    }
+
+    #[inline(never)]
+    fn append_to_loose(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &mut graphs[*level];
-        let fits = graph.is_settled() || !effect.rf.is_some() || {
+        let fits = !effect.rf.is_some() || {
             let site = |loc| Site::pending(graph, thread, loc, effect.written.is_some());
             action.loc().is_none_or(|loc| graph.position(effect.rf) >= model.floor(graph, &site(loc), scratch))
         };
@@ -363,6 +370,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Finds another witness where the latest event, a write that revisits a read, may have made that necessary.
+    #[inline(never)]
     pub(super) fn renew_witness_after_revisit(&mut self) {
         let graph = self.graph();
         let event = graph.event(graph.last());
@@ -373,12 +381,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Whether a write can revisit a read is not for floors to say: a store can always, being the last in what is
     /// left, and has but one place then; a read-modify-write has to look for a witness, unless there is but one.
+    #[inline]
     pub(super) fn decides_by_witness(&self, writes: Writes) -> bool {
         let graph = self.graph();
         graph.has_witness() && (matches!(writes, Writes::After(_)) || !graph.is_settled())
     }
 
     /// Pushes the revisit of a read in this way, if it can be made.
+    #[inline(never)]
     pub(super) fn decide_revisit(&mut self, read: (EventId, u32), write: &Revisiter<'_>, value: Value, writes: Writes) {
         let (id, read_way) = read;
         let Revisiter { thread, id: itself, .. } = *write;

@@ -6,7 +6,7 @@
 //! children. So memory is bounded by the size of the program, however many executions there are.
 
 use super::choice::{Choice, Frame, Path};
-use super::decide::effect;
+use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
 use super::reads_from::Parts;
 use super::snapshots::Snapshots;
@@ -229,7 +229,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 continue;
             }
             let waits_for_value = matches!(graph.thread(thread).pending, Action::Await { then: Then::Read, .. });
-            let ready = self.is_ready(thread);
+            let ready = match graph.is_settled() {
+                true => is_enabled(self.program, &self.state, graph, thread),
+                false => self.is_ready(thread),
+            };
             if ready && !self.would_wait(thread) {
                 return Some(thread);
             }
@@ -314,16 +317,18 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     pub fn finish(&mut self) -> Step<P::Error> {
         let ending = Ending::of(self.graph());
-        let judged = match self.graph().has_witness() {
+        match self.graph().has_witness() {
             true => self.judge_all(ending),
             false => self.judge(ending),
-        };
-        judged.map_or_else(Step::Failed, |of_interest| if of_interest { Step::Full(ending) } else { Step::Cut })
+        }
     }
 
-    /// Whether an execution in which no thread can go on is of interest, and nothing is wrong with it.
-    pub fn judge(&self, ending: Ending) -> Result<bool, Failure<P::Error>> {
-        self.program.finish(&self.state, self.graph(), ending).map(|()| true).map_err(Failure::Program)
+    /// What came of an execution in which no thread can go on.
+    pub fn judge(&self, ending: Ending) -> Step<P::Error> {
+        match self.program.finish(&self.state, self.graph(), ending) {
+            Ok(()) => Step::Full(ending),
+            Err(error) => Step::Failed(Failure::Program(error)),
+        }
     }
 
     /// After a revisit: a revisited read-modify-write writes anew, and may itself revisit reads.

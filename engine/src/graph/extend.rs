@@ -213,7 +213,9 @@ impl Graph {
         for (pos, &write) in co.iter().enumerate().skip(place) {
             self.events[write.index()].co_pos = pos as u32;
         }
-        self.tie(id, place);
+        if self.has_witness() {
+            self.tie(id, place);
+        }
     }
 
     fn remove_co(&mut self, event: &Event) {
@@ -222,7 +224,9 @@ impl Graph {
         for (pos, &write) in co.iter().enumerate().skip(event.co_pos as usize) {
             self.events[write.index()].co_pos = pos as u32;
         }
-        self.untie(event.loc, event.co_pos as usize, event.tied);
+        if self.has_witness() {
+            self.untie(event.loc, event.co_pos as usize, event.tied);
+        }
     }
 
     /// Takes the latest events away until `len` are left.

@@ -118,7 +118,9 @@ impl Graph {
                 }
             }
         }
-        self.tie_everything();
+        if self.has_witness() {
+            self.tie_everything();
+        }
     }
 
     /// A thread whose next event was deleted has to wait for what that had to wait for. Where the wait itself began only

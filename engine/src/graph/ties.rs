@@ -82,10 +82,8 @@ impl Graph {
     }
 
     /// A write was put into the coherence order.
+    #[inline(never)]
     pub(super) fn tie(&mut self, id: EventId, place: usize) {
-        if self.ties == Ties::Fixed {
-            return;
-        }
         let event = self.event(id);
         let (loc, source) = (event.loc, event.rf);
         let co = &self.location(loc).co;
@@ -100,10 +98,8 @@ impl Graph {
     }
 
     /// A write was taken out of the coherence order of its location, where it had this place.
+    #[inline(never)]
     pub(super) fn untie(&mut self, loc: Loc, place: usize, was_tied: bool) {
-        if self.ties == Ties::Fixed {
-            return;
-        }
         self.locations[loc.index()].loose -= u32::from(!was_tied);
         self.loose -= u32::from(!was_tied);
         let co = &self.location(loc).co;
@@ -126,10 +122,8 @@ impl Graph {
     }
 
     /// Looks at all writes anew. Hereafter the graph counts as settled just if all writes can be known to be ordered.
+    #[inline(never)]
     pub(crate) fn tie_everything(&mut self) {
-        if self.ties == Ties::Fixed {
-            return;
-        }
         for index in 0..self.locations.len() {
             self.tie_all(Loc::new(index));
         }
