@@ -5,7 +5,7 @@
 //! - `growth`: how the cost of an execution grows with the number of events of the program;
 //! - `models`: the same programs under the other models;
 //! - `reads-from`: reads-from equivalence against trace equivalence, under SC and RC11;
-//! - `workers`: two workers against one.
+//! - `workers`: two workers against one; "reads" means reads-from equivalence.
 
 #[path = "../tests/programs/mod.rs"]
 mod programs;
@@ -16,6 +16,8 @@ use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
 use dpor_engine::model::MemoryModel;
 use programs::*;
 use std::time::Instant;
+
+use Equivalence::{ReadsFrom, Trace};
 
 /// A program with its number of executions, and how many of them GenMC explores in a second, where that is known.
 struct Case {
@@ -165,7 +167,7 @@ fn reads_from() {
     );
     for (name, program, executions) in reads_from_cases() {
         for model in [MemoryModel::Sc, MemoryModel::Rc11] {
-            let config = Config { equivalence: Equivalence::ReadsFrom, ..Config::new(model) };
+            let config = Config { equivalence: ReadsFrom, ..Config::new(model) };
             let (report, seconds) = time_with(name, &program, &config, executions);
             let (trace, trace_seconds) = time(name, &program, model, None);
             let found = report.stats.executions;
@@ -244,17 +246,21 @@ fn workers() {
         "program", "executions", "one", "two", "times", "one, CPU", "two, CPU", "times"
     );
     let programs = [
-        ("ainc(10)", ainc(10)),
-        ("casrot(13)", casrot(13)),
-        ("fib_bench(6)", fib_bench(6)),
-        ("lastzero(20)", lastzero(20)),
-        ("sigma(8), SeqCst", sigma(8)),
-        ("exp_mem(9)", exp_mem(9)),
-        ("mutex(9)", mutex(9)),
+        ("ainc(10)", ainc(10), Trace),
+        ("casrot(13)", casrot(13), Trace),
+        ("fib_bench(6)", fib_bench(6), Trace),
+        ("lastzero(20)", lastzero(20), Trace),
+        ("sigma(8), SeqCst", sigma(8), Trace),
+        ("exp_mem(9)", exp_mem(9), Trace),
+        ("mutex(9)", mutex(9), Trace),
+        ("inc(7), reads", inc(7), ReadsFrom),
+        ("sigma(8), reads", sigma(8), ReadsFrom),
+        ("casrot(12), reads", casrot(12), ReadsFrom),
+        ("fib_bench(5), reads", fib_bench(5), ReadsFrom),
     ];
-    for (name, program) in programs {
+    for (name, program, equivalence) in programs {
         let run = |workers| {
-            let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
+            let config = Config { workers, equivalence, ..Config::new(MemoryModel::Rc11) };
             let begin = Instant::now();
             let busy = Busy { begin, from: 0.0, to: 0.0, executions: 0 };
             let (report, all) = explore_with(&program, &config, None, || busy);
