@@ -2,8 +2,8 @@
 //!
 //! [`Orders::saturate`] adds what every witness must have; where that is contradictory, there is none. Then a witness is
 //! built greedily: location by location, the earliest write in the last witness comes first if nothing must come before it,
-//! with saturation after each decision. That has always been enough where it was measured; if not, a complete search
-//! decides: it orders one pair of writes one way, then the other.
+//! with saturation after each decision. That has been enough where it was measured; if not, a complete search decides: it
+//! orders one pair of writes one way, then the other.
 
 mod bits;
 mod global;
