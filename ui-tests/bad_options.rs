@@ -5,7 +5,7 @@
 //@ then: test --workers 0
 //@ then: test --max-executions 1e6
 //@ then: test --timeout 0
-//@ then: test --equivalence reads-from
+//@ then: test --equivalence coherence
 //@ then: replay
 
 #[dpor::test]

@@ -28,6 +28,3 @@ fn unsupported_but_not_reached() {
         through_a_function();
     }
 }
-
-#[dpor::test(equivalence = "reads-from")]
-fn equivalence() {}

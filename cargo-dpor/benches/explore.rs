@@ -2,6 +2,7 @@
 //!
 //! The programs of `tests/programs/benchmarks` are lowered once. Tables, all or those named:
 //! - `speed`: executions per second of CPU time on one thread, beside what GenMC 0.11 does on a machine like this one;
+//! - `reads-from`: reads-from equivalence against trace equivalence;
 //! - `workers`: two workers against one, taken in turns.
 //!
 //! A wrong number of executions ends the run.
@@ -15,39 +16,42 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use dpor_engine::check::check;
 use dpor_engine::explore::Config;
+use dpor_engine::explore::Equivalence::{self, ReadsFrom, Trace};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::Program;
 use dpor_engine::verdict::Outcome;
 use dpor_engine::vm::{Image, RunOptions};
 
-/// A program: its name, its number of executions, and how many of them GenMC explores in a second.
+/// A program: its name, its number of executions, how many there are under reads-from equivalence (where nothing is said
+/// about that, the writes of each location are ordered by what is read), and how many GenMC explores in a second.
 struct Case {
     name: &'static str,
     executions: u64,
+    reads: u64,
     genmc: f64,
 }
 
 const CASES: [Case; 10] = [
     // The read-modify-writes come in any order: n!
-    Case { name: "ainc_9", executions: factorial(9), genmc: 17_000.0 },
+    Case { name: "ainc_9", executions: factorial(9), reads: factorial(9), genmc: 17_000.0 },
     // Any order for either counter: (n!)²
-    Case { name: "binc_6", executions: factorial(6).pow(2), genmc: 18_700.0 },
-    // (n!)², as GenMC counts.
-    Case { name: "inc_6", executions: factorial(6).pow(2), genmc: 126_000.0 },
+    Case { name: "binc_6", executions: factorial(6).pow(2), reads: factorial(6).pow(2), genmc: 18_700.0 },
+    // (n!)², as GenMC counts. What is read is a forest: (n + 1)^(n - 1), by Cayley's formula.
+    Case { name: "inc_6", executions: factorial(6).pow(2), reads: 7_u64.pow(5), genmc: 126_000.0 },
     // As GenMC counts.
-    Case { name: "casrot_12", executions: 919_146, genmc: 94_000.0 },
+    Case { name: "casrot_12", executions: 919_146, reads: 919_146, genmc: 94_000.0 },
     // As GenMC and Nidhugg count.
-    Case { name: "fib_bench_5", executions: 525_630, genmc: 107_000.0 },
+    Case { name: "fib_bench_5", executions: 525_630, reads: 525_630, genmc: 107_000.0 },
     // (n + 3) · 2^(n - 2)
-    Case { name: "lastzero_15", executions: 18 << 13, genmc: 9_400.0 },
+    Case { name: "lastzero_15", executions: 18 << 13, reads: 18 << 13, genmc: 9_400.0 },
     // Each reader sees the write or not: 2^n
-    Case { name: "readers_16", executions: 1 << 16, genmc: 15_800.0 },
+    Case { name: "readers_16", executions: 1 << 16, reads: 1 << 16, genmc: 15_800.0 },
     // Each load sees the store or not: 2^n
-    Case { name: "sb_ring_15", executions: 1 << 15, genmc: 18_900.0 },
+    Case { name: "sb_ring_15", executions: 1 << 15, reads: 1 << 15, genmc: 18_900.0 },
     // The critical sections come in any order: n!
-    Case { name: "mutex_8", executions: factorial(8), genmc: 11_000.0 },
-    // 1 · 3 · 5 · … · (2n - 1), as GenMC counts.
-    Case { name: "sigma_8", executions: 2_027_025, genmc: 130_000.0 },
+    Case { name: "mutex_8", executions: factorial(8), reads: factorial(8), genmc: 11_000.0 },
+    // 1 · 3 · 5 · … · (2n - 1), as GenMC counts. Thread i reads one of n - i stores: n!
+    Case { name: "sigma_8", executions: 2_027_025, reads: factorial(8), genmc: 130_000.0 },
 ];
 
 const fn factorial(n: u64) -> u64 {
@@ -60,6 +64,9 @@ fn main() -> Result<()> {
     let programs = Programs::lower()?;
     if wanted("speed") {
         speed(&programs)?;
+    }
+    if wanted("reads-from") {
+        reads_from(&programs)?;
     }
     if wanted("workers") {
         workers(&programs)?;
@@ -77,7 +84,7 @@ fn speed(programs: &Programs) -> Result<()> {
         let mut rates = [0.0f64; 2];
         for _ in 0..3 {
             for (rate, variant) in rates.iter_mut().zip(["spawned", "scoped"]) {
-                let run = programs.run(case, variant, 1)?;
+                let run = programs.run(case, variant, 1, Trace)?;
                 *rate = rate.max(case.executions as f64 / run.cpu);
             }
         }
@@ -85,6 +92,32 @@ fn speed(programs: &Programs) -> Result<()> {
         println!(
             "{:<14} {:>10} {:>10.0} {:>10.0} {:>7.1} {:>10.0} {:>7.1}",
             case.name, case.executions, case.genmc, rates[0], times[0], rates[1], times[1]
+        );
+    }
+    Ok(())
+}
+
+fn reads_from(programs: &Programs) -> Result<()> {
+    println!("reads-from equivalence against trace equivalence, RC11, one worker, spawned threads, the best of three");
+    println!(
+        "{:<14} {:>10} {:>10} {:>10} {:>10} {:>10} {:>7}",
+        "program", "executions", "a second", "traces", "seconds", "traces, s", "times"
+    );
+    for case in &CASES {
+        let (mut reads, mut traces) = (Run::WORST, Run::WORST);
+        for _ in 0..3 {
+            reads = reads.better(programs.run(case, "spawned", 1, ReadsFrom)?);
+            traces = traces.better(programs.run(case, "spawned", 1, Trace)?);
+        }
+        println!(
+            "{:<14} {:>10} {:>10.0} {:>10} {:>10.2} {:>10.2} {:>7.2}",
+            case.name,
+            case.reads,
+            case.reads as f64 / reads.cpu,
+            case.executions,
+            reads.cpu,
+            traces.cpu,
+            reads.cpu / traces.cpu
         );
     }
     Ok(())
@@ -100,8 +133,8 @@ fn workers(programs: &Programs) -> Result<()> {
     for case in CASES.iter().filter(|case| case.executions > 300_000) {
         let (mut one, mut two) = (Run::WORST, Run::WORST);
         for _ in 0..5 {
-            one = one.better(programs.run(case, "spawned", 1)?);
-            two = two.better(programs.run(case, "spawned", 2)?);
+            one = one.better(programs.run(case, "spawned", 1, Trace)?);
+            two = two.better(programs.run(case, "spawned", 2, Trace)?);
         }
         println!(
             "{:<14} {:>10} {:>8.2} {:>8.2} {:>7.2} {:>9.2} {:>9.2} {:>7.2}",
@@ -156,15 +189,16 @@ impl Programs {
         Ok(Programs { program, image })
     }
 
-    fn run(&self, case: &Case, variant: &str, workers: usize) -> Result<Run> {
+    fn run(&self, case: &Case, variant: &str, workers: usize, equivalence: Equivalence) -> Result<Run> {
         let name = format!("{variant}::{}", case.name);
         let test = self.program.tests.iter().find(|test| test.name == name).context(name.clone())?;
-        let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
+        let config = Config { workers, equivalence, ..Config::new(MemoryModel::Rc11) };
         let (begin, before) = (Instant::now(), cpu_seconds()?);
         let checked = check(&self.image, test.entry, &RunOptions::default(), &config);
         let run = Run { wall: begin.elapsed().as_secs_f64(), cpu: cpu_seconds()? - before };
         let found = (checked.outcome, checked.stats.executions, checked.stats.blocked);
-        ensure!(found == (Outcome::Passed, case.executions, 0), "{name}: {found:?}");
+        let executions = if equivalence == Trace { case.executions } else { case.reads };
+        ensure!(found == (Outcome::Passed, executions, 0), "{name}: {found:?}");
         Ok(run)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dpor_engine::explore::AwaitLevel;
+use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,9 @@ pub struct ExploreArgs {
     /// How many delayed stores a buffer holds at most under tso and pso [default: any number]
     #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Exploration")]
     pub buffer_bound: Option<u32>,
+    /// Which executions count as the same: trace, reads-from [default: trace]
+    #[arg(long, value_name = "KIND", help_heading = "Exploration")]
+    pub equivalence: Option<Equivalence>,
     /// What is done about threads that wait in loops: full, in-place, stale, off [default: full]
     #[arg(long, value_name = "LEVEL", help_heading = "Exploration")]
     pub r#await: Option<AwaitLevel>,

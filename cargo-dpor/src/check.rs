@@ -54,10 +54,6 @@ pub fn check_program(
     progress: Option<&Progress>,
 ) -> Check {
     let place = Some(binary.program.location(test.place));
-    if let Some(reason) = settings.unsupported() {
-        let findings = vec![Finding::new(FindingKind::Unsupported, reason, place)];
-        return Check { findings, ..Check::default() };
-    }
     let (image, options) = (Image::of(program), options(binary, settings));
     let config = Config { interrupt: interrupt.clone(), ..settings.config() };
     // A mistake of ours must not cost the results of the other tests.

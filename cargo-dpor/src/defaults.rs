@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use dpor_engine::explore::AwaitLevel;
+use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,6 +16,7 @@ use serde_json::Value;
 pub struct Defaults {
     pub model: Option<Vec<MemoryModel>>,
     pub buffer_bound: Option<u32>,
+    pub equivalence: Option<Equivalence>,
     pub awaiting: Option<AwaitLevel>,
     pub unroll: Option<u32>,
     pub spurious: Option<bool>,
@@ -31,6 +32,7 @@ pub struct Defaults {
 struct Table {
     model: Option<Models>,
     buffer_bound: Option<u32>,
+    equivalence: Option<String>,
     r#await: Option<String>,
     unroll: Option<NonZeroU32>,
     spurious: Option<bool>,
@@ -62,6 +64,7 @@ impl Defaults {
         Defaults {
             model: self.model.or(other.model),
             buffer_bound: self.buffer_bound.or(other.buffer_bound),
+            equivalence: self.equivalence.or(other.equivalence),
             awaiting: self.awaiting.or(other.awaiting),
             unroll: self.unroll.or(other.unroll),
             spurious: self.spurious.or(other.spurious),
@@ -83,12 +86,14 @@ impl Table {
         let parse = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
         let model: Option<Vec<MemoryModel>> = model.map(parse).transpose().context("key `model`")?;
         ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: it names no model");
+        let equivalence = self.equivalence.map(|kind| kind.parse()).transpose().context("key `equivalence`")?;
         let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
         let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().ok().context("key `timeout`")?;
         ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: it must be greater than 0");
         Ok(Defaults {
             model,
             buffer_bound: self.buffer_bound,
+            equivalence,
             awaiting,
             unroll: self.unroll.map(NonZeroU32::get),
             spurious: self.spurious,
@@ -113,12 +118,13 @@ mod tests {
     #[test]
     fn keys_are_the_names_of_options() {
         let defaults = read(json!({
-            "model": ["rc11", "tso"], "buffer-bound": 2, "await": "off", "unroll": 3, "spurious": true,
+            "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off", "unroll": 3, "spurious": true,
             "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
         }));
         let expected = Defaults {
             model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
             buffer_bound: Some(2),
+            equivalence: Some(Equivalence::ReadsFrom),
             awaiting: Some(AwaitLevel::Off),
             unroll: Some(3),
             spurious: Some(true),
@@ -138,6 +144,7 @@ mod tests {
             (json!({ "modle": "sc" }), "unknown field `modle`, expected one of `model`"),
             (json!({ "model": "x86" }), "expected one of rc11, sc, tso, pso"),
             (json!({ "model": [] }), "names no model"),
+            (json!({ "equivalence": "some" }), "expected one of trace, reads-from"),
             (json!({ "await": "some" }), "expected one of full, in-place, stale, off"),
             (json!({ "unroll": 0 }), "nonzero"),
             (json!({ "timeout": -1.0 }), "key `timeout`"),

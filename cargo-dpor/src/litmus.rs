@@ -11,6 +11,7 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use dpor_engine::explore::Equivalence;
 use dpor_engine::litmus::{FormatError, LitmusResult, LitmusTest, Verdict, check, parse_line};
 use dpor_engine::model::MemoryModel;
 use serde_json::json;
@@ -35,7 +36,7 @@ pub struct LitmusArgs {
     /// The memory models to run each test under: rc11, sc, tso, pso
     #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "rc11")]
     pub model: Vec<MemoryModel>,
-    /// Which executions count as the same
+    /// Which executions count as the same: trace (reads-from and coherence), reads-from (reads-from alone)
     #[arg(long, value_name = "KIND", default_value = "trace")]
     pub equivalence: Equivalence,
     /// How many threads explore [default: all cores]
@@ -44,13 +45,6 @@ pub struct LitmusArgs {
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: LitmusFormat,
-}
-
-/// Which executions count as the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Equivalence {
-    /// Those with the same reads-from and coherence order
-    Trace,
 }
 
 /// How results are printed.
@@ -90,9 +84,8 @@ pub fn run(args: &LitmusArgs) -> Result<u8> {
 }
 
 fn run_test(test: &LitmusTest, args: &LitmusArgs) -> Result<Vec<LitmusResult>, FormatError> {
-    let Equivalence::Trace = args.equivalence;
     let workers = args.workers.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    args.model.iter().map(|&model| check(test, model, workers)).collect()
+    args.model.iter().map(|&model| check(test, model, args.equivalence, workers)).collect()
 }
 
 fn print(out: &mut impl Write, test: &LitmusTest, result: &LitmusResult, format: LitmusFormat) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dpor_engine::explore::{AwaitLevel, Config};
+use dpor_engine::explore::{AwaitLevel, Config, Equivalence};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::args::ExploreArgs;
 use crate::defaults::Defaults;
 
-/// The equivalence where a test names none.
-const TRACE: &str = "trace";
 /// How many jumps and calls an execution has at most, where nothing else is said.
 const MAX_STEPS: u64 = 500_000_000;
 
@@ -24,7 +22,7 @@ pub struct Settings {
     pub model: MemoryModel,
     /// None without a bound, and under a model without buffers.
     pub buffer_bound: Option<u32>,
-    pub equivalence: String,
+    pub equivalence: Equivalence,
     #[serde(rename = "await")]
     pub awaiting: AwaitLevel,
     pub spurious: bool,
@@ -44,11 +42,20 @@ pub struct Settings {
 impl Settings {
     /// The settings for a test under each model that it is to be checked under.
     pub fn resolve(args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Result<Vec<Settings>> {
+        let named = config.equivalence.as_deref().map(str::parse).transpose();
+        let named = named.context("cannot read the option `equivalence` of a test")?;
+        let equivalence = named.or(args.equivalence).or(defaults.equivalence).unwrap_or_default();
         let models = models(args, defaults, config)?;
-        Ok(models.into_iter().map(|model| Settings::under(model, args, defaults, config)).collect())
+        Ok(models.into_iter().map(|model| Settings::under(model, equivalence, args, defaults, config)).collect())
     }
 
-    fn under(model: MemoryModel, args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Settings {
+    fn under(
+        model: MemoryModel,
+        equivalence: Equivalence,
+        args: &ExploreArgs,
+        defaults: &Defaults,
+        config: &TestConfig,
+    ) -> Settings {
         let buffer_bound = config.buffer_bound.or(args.buffer_bound).or(defaults.buffer_bound);
         let spurious = config.spurious.unwrap_or(args.spurious || defaults.spurious.unwrap_or(false));
         let max_executions = args.max_executions.map(NonZero::get).or(defaults.max_executions);
@@ -56,7 +63,7 @@ impl Settings {
         Settings {
             model,
             buffer_bound: buffer_bound.filter(|_| model.has_buffers()),
-            equivalence: config.equivalence.clone().unwrap_or_else(|| TRACE.to_owned()),
+            equivalence,
             awaiting: args.r#await.or(defaults.awaiting).unwrap_or(AwaitLevel::Full),
             spurious,
             unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
@@ -77,18 +84,8 @@ impl Settings {
             keep_going: self.keep_going,
             workers: self.workers,
             awaiting: self.awaiting,
+            equivalence: self.equivalence,
             ..Config::new(self.model)
-        }
-    }
-
-    /// What of this there is not.
-    pub fn unsupported(&self) -> Option<String> {
-        let equivalence = &self.equivalence;
-        match () {
-            () if equivalence != TRACE => {
-                Some(format!("the equivalence `{equivalence}` is not supported: there is `{TRACE}`"))
-            }
-            () => None,
         }
     }
 }
@@ -173,8 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_not_passed_over() {
-        assert_eq!(resolve("cargo-dpor test", "equivalence=trace")[0].unsupported(), None);
-        assert!(resolve("cargo-dpor test", "equivalence=reads-from")[0].unsupported().is_some());
+    fn the_equivalence_is_that_of_the_attribute_or_of_the_command_line() {
+        let equivalence = |line, config| resolve(line, config)[0].equivalence;
+        assert_eq!(equivalence("cargo-dpor test", ""), Equivalence::Trace);
+        assert_eq!(equivalence("cargo-dpor test --equivalence reads-from", ""), Equivalence::ReadsFrom);
+        assert_eq!(equivalence("cargo-dpor test", "equivalence=reads-from"), Equivalence::ReadsFrom);
+        assert_eq!(equivalence("cargo-dpor test --equivalence reads-from", "equivalence=trace"), Equivalence::Trace);
     }
 }

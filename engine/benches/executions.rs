@@ -4,17 +4,20 @@
 //! - `speed`: executions per second of CPU time on one thread, against what GenMC 0.11 does on a machine like this one;
 //! - `growth`: how the cost of an execution grows with the number of events of the program;
 //! - `models`: the same programs under the other models;
-//! - `workers`: two workers against one.
+//! - `reads-from`: reads-from equivalence against trace equivalence, under SC and RC11;
+//! - `workers`: two workers against one; "reads" means reads-from equivalence.
 
 #[path = "../tests/programs/mod.rs"]
 mod programs;
 
-use dpor_engine::explore::{Config, Ending, Observer, Report, explore, explore_with};
-use dpor_engine::graph::Graph;
+use dpor_engine::explore::{Config, Ending, Equivalence, Observer, Report, explore, explore_with};
+use dpor_engine::graph::{Graph, MemOrder::SeqCst};
 use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
 use dpor_engine::model::MemoryModel;
 use programs::*;
 use std::time::Instant;
+
+use Equivalence::{ReadsFrom, Trace};
 
 /// A program with its number of executions, and how many of them GenMC explores in a second, where that is known.
 struct Case {
@@ -73,12 +76,15 @@ fn run(name: &str, program: &Litmus, config: &Config, executions: Option<u64>) -
 /// Explores on one thread, repeatedly if that is quick; returns the report and the CPU time of a run: the best of three
 /// averages, each over at least 0.3 seconds, since the system's clock is coarse.
 fn time(name: &str, program: &Litmus, model: MemoryModel, executions: Option<u64>) -> (Report<LitmusError>, f64) {
-    let config = Config::new(model);
+    time_with(name, program, &Config::new(model), executions)
+}
+
+fn time_with(name: &str, program: &Litmus, config: &Config, executions: Option<u64>) -> (Report<LitmusError>, f64) {
     let average = || {
         let begin = Instant::now();
         let before = cpu_seconds(begin);
         for runs in 1.. {
-            let report = run(name, program, &config, executions);
+            let report = run(name, program, config, executions);
             let seconds = cpu_seconds(begin) - before;
             if seconds > 0.3 {
                 return (report, seconds / f64::from(runs));
@@ -126,6 +132,54 @@ fn models() {
         };
         let [rc11, sc, tso, pso] = MemoryModel::ALL.map(rate);
         println!("{name:20} {rc11:>12.0} {sc:>12.0} {tso:>12.0} {pso:>12.0}");
+    }
+}
+
+/// Programs with their numbers of executions under reads-from equivalence: see tests/reads_from_counts.rs. None for those
+/// that are not known; but they are the same under both models.
+fn reads_from_cases() -> Vec<(&'static str, Litmus, Option<u64>)> {
+    vec![
+        ("fib_bench(5), SeqCst", fib_bench_with(5, SeqCst, SeqCst), Some(218_243)),
+        ("lastzero(15)", lastzero(15), Some(147_456)),
+        ("readers(16)", readers(16), Some(1 << 16)),
+        ("casrot(11)", casrot(11), Some(182_905)),
+        ("sigma(7), SeqCst", sigma(7), Some(factorial(7))),
+        ("lastwrite(9)", lastwrite(9), Some(9)),
+        ("floating_read(9)", floating_read(9), Some(10)),
+        ("n_writers(9)", n_writers(9), Some(1)),
+        ("inc(6)", inc(6), Some(7_u64.pow(5))),
+        ("casw(5)", casw(5), None),
+        ("ainc(8)", ainc(8), Some(factorial(8))),
+        ("mutex(8)", mutex(8), Some(factorial(8))),
+        ("sb_ring(13), SeqCst", sb_ring_sc(13), Some((1 << 13) - 1)),
+        ("exp_mem(8)", exp_mem(8), Some(2 * factorial(8))),
+    ]
+}
+
+fn reads_from() {
+    println!("\nreads-from equivalence, executions per second of CPU time, one thread");
+    println!(
+        "seconds are of a whole run, under either equivalence; tests and searches for witnesses are per execution"
+    );
+    println!(
+        "{:21} {:6} {:>10} {:>12} {:>10} {:>10} {:>10} {:>6} {:>8} {:>8}",
+        "program", "model", "executions", "per second", "trace", "seconds", "trace, s", "times", "tests", "searches"
+    );
+    for (name, program, executions) in reads_from_cases() {
+        for model in [MemoryModel::Sc, MemoryModel::Rc11] {
+            let config = Config { equivalence: ReadsFrom, ..Config::new(model) };
+            let (report, seconds) = time_with(name, &program, &config, executions);
+            let (trace, trace_seconds) = time(name, &program, model, None);
+            let found = report.stats.executions;
+            println!(
+                "{name:21} {model:6} {found:>10} {:>12.0} {:>10} {seconds:>10.4} {trace_seconds:>10.4} {:>6.2} {:>8.2} {:>8.2}",
+                found as f64 / seconds,
+                trace.stats.executions,
+                seconds / trace_seconds,
+                report.stats.witness_tests as f64 / found as f64,
+                report.stats.witness_searches as f64 / found as f64,
+            );
+        }
     }
 }
 
@@ -192,17 +246,21 @@ fn workers() {
         "program", "executions", "one", "two", "times", "one, CPU", "two, CPU", "times"
     );
     let programs = [
-        ("ainc(10)", ainc(10)),
-        ("casrot(13)", casrot(13)),
-        ("fib_bench(6)", fib_bench(6)),
-        ("lastzero(20)", lastzero(20)),
-        ("sigma(8), SeqCst", sigma(8)),
-        ("exp_mem(9)", exp_mem(9)),
-        ("mutex(9)", mutex(9)),
+        ("ainc(10)", ainc(10), Trace),
+        ("casrot(13)", casrot(13), Trace),
+        ("fib_bench(6)", fib_bench(6), Trace),
+        ("lastzero(20)", lastzero(20), Trace),
+        ("sigma(8), SeqCst", sigma(8), Trace),
+        ("exp_mem(9)", exp_mem(9), Trace),
+        ("mutex(9)", mutex(9), Trace),
+        ("inc(7), reads", inc(7), ReadsFrom),
+        ("sigma(8), reads", sigma(8), ReadsFrom),
+        ("casrot(12), reads", casrot(12), ReadsFrom),
+        ("fib_bench(5), reads", fib_bench(5), ReadsFrom),
     ];
-    for (name, program) in programs {
+    for (name, program, equivalence) in programs {
         let run = |workers| {
-            let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
+            let config = Config { workers, equivalence, ..Config::new(MemoryModel::Rc11) };
             let begin = Instant::now();
             let busy = Busy { begin, from: 0.0, to: 0.0, executions: 0 };
             let (report, all) = explore_with(&program, &config, None, || busy);
@@ -224,7 +282,8 @@ fn workers() {
 }
 
 fn main() {
-    let tables: [(&str, fn()); 4] = [("speed", speed), ("growth", growth), ("models", models), ("workers", workers)];
+    let tables: [(&str, fn()); 5] =
+        [("speed", speed), ("growth", growth), ("models", models), ("reads-from", reads_from), ("workers", workers)];
     let named: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     for (name, table) in tables {
         if named.is_empty() || named.iter().any(|n| n == name) {

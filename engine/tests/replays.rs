@@ -3,7 +3,7 @@
 mod programs;
 mod reference;
 
-use dpor_engine::explore::{Config, Diverged, Ending, Observer, Schedule, explore_with, replay};
+use dpor_engine::explore::{Config, Diverged, Ending, Equivalence, Observer, Schedule, explore_with, replay};
 use dpor_engine::graph::{Graph, GraphKey};
 use dpor_engine::litmus::{Litmus, LitmusState};
 use dpor_engine::model::MemoryModel;
@@ -25,10 +25,12 @@ fn through_json(schedule: &Schedule) -> Schedule {
     serde_json::from_str(&serde_json::to_string(schedule).expect("plain data")).expect("what was written")
 }
 
-/// All executions of the program, and the one with an error if there is one, come out the same.
+/// All executions of the program, and the one with an error if there is one, come out the same. Under reads-from
+/// equivalence they do with the coherence order of their witness.
 fn replays(program: &Litmus) -> Result<(), TestCaseError> {
-    for model in MemoryModel::ALL {
-        let (report, observers) = explore_with(program, &Config::new(model), None, Schedules::default);
+    for (model, equivalence) in MemoryModel::ALL.into_iter().flat_map(|model| Equivalence::ALL.map(|e| (model, e))) {
+        let config = Config { equivalence, ..Config::new(model) };
+        let (report, observers) = explore_with(program, &config, None, Schedules::default);
         for (schedule, key) in observers.into_iter().flat_map(|observer| observer.0) {
             let mut seen = Vec::new();
             let replayed = replay(program, &through_json(&schedule), |_, _, id| seen.push(id.index())).unwrap();

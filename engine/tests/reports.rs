@@ -3,7 +3,7 @@
 mod programs;
 
 use dpor_engine::explore::{
-    Answer, Config, Ending, Failure, Observer, Program, Progress, Report, explore, explore_with,
+    Answer, Config, Ending, Equivalence, Failure, Observer, Program, Progress, Report, explore, explore_with,
 };
 use dpor_engine::graph::{Action, Graph, Loc, MemOrder, RmwOp, ThreadId, Value, View};
 use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError, LitmusState};
@@ -64,6 +64,25 @@ fn the_same_counts_for_any_number_of_workers() {
             let mut stats = explore(&program, &config(workers)).stats;
             stats.peak_bytes = reference.peak_bytes;
             assert_eq!(stats, reference, "{workers} workers");
+        }
+    }
+}
+
+/// Under reads-from equivalence too, but for how often witnesses were looked for; and the witness of an error is the same.
+#[test]
+fn the_same_reads_for_any_number_of_workers() {
+    let config = |workers| Config { equivalence: Equivalence::ReadsFrom, ..config(workers) };
+    let programs = [programs::inc(5), programs::casw(4), programs::lastwrite(6), fragile(5, &[0b11110, 0b1010])];
+    for program in programs {
+        let reference = explore(&program, &config(1));
+        for workers in WORKERS.repeat(4) {
+            let report = explore(&program, &config(workers));
+            let error = |report: &Report<LitmusError>| {
+                report.errors.first().map(|found| (found.failure.clone(), found.path.clone(), found.graph.key()))
+            };
+            assert_eq!(error(&report), error(&reference), "{workers} workers");
+            let counts = |r: &Report<LitmusError>| (r.stats.executions, r.stats.blocked, r.stats.revisits_done);
+            assert_eq!(counts(&report), counts(&reference), "{workers} workers");
         }
     }
 }

@@ -8,6 +8,7 @@
 //! - `// MODELS: model …`: the error, or outcome, is there under these models only; under others the test passes.
 //! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked, `n+?` where some are
 //!   that need not be; `n..` where more are explored than need be.
+//! - `// READS-FROM: model n …`: the same under reads-from equivalence.
 //! - `// LEVELS: level n …`: the same under RC11 at a level of `--await`, an error counting as an execution.
 //!
 //! A test without any of the first two passes.
@@ -15,6 +16,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+use dpor_engine::explore::Equivalence;
 
 /// What a test must come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub struct Annotation {
     /// The models under which that is expected, where they are not all.
     pub models: Option<Vec<String>>,
     pub counts: Vec<Count>,
+    /// The counts under reads-from equivalence.
+    pub reads_from: Vec<Count>,
     pub levels: Vec<Count>,
 }
 
@@ -70,8 +75,12 @@ impl Annotation {
     }
 
     /// How many executions it must have under a model, where that is said.
-    pub fn count(&self, model: &str) -> Option<&Count> {
-        self.counts.iter().find(|count| count.of == model)
+    pub fn count(&self, model: &str, equivalence: Equivalence) -> Option<&Count> {
+        let counts = match equivalence {
+            Equivalence::Trace => &self.counts,
+            Equivalence::ReadsFrom => &self.reads_from,
+        };
+        counts.iter().find(|count| count.of == model)
     }
 
     /// How many executions it must have at a level, where that is said.
@@ -100,7 +109,8 @@ fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
     for (line, number) in source.lines().zip(1..) {
         if line.starts_with("#[dpor::test") {
             let (file, expected) = (file.to_owned(), Expected::Passed);
-            let annotation = Annotation { file, expected, models: None, counts: vec![], levels: vec![] };
+            let annotation =
+                Annotation { file, expected, models: None, counts: vec![], reads_from: vec![], levels: vec![] };
             tests.push((String::new(), annotation));
             named = false;
             continue;
@@ -134,6 +144,8 @@ fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
         annotation.models = Some(models.split_whitespace().map(str::to_owned).collect());
     } else if let Some((_, text)) = line.split_once("// COUNT: ") {
         annotation.counts = counts(text);
+    } else if let Some((_, text)) = line.split_once("// READS-FROM: ") {
+        annotation.reads_from = counts(text);
     } else if let Some((_, text)) = line.split_once("// LEVELS: ") {
         annotation.levels = counts(text);
     }
@@ -177,16 +189,15 @@ mod tests {
     #[test]
     fn errors_are_under_some_models_and_counts_differ() {
         let source = "#[dpor::test]\nfn test() {\n    // MODELS: rc11 tso\n    // COUNT: sc 3 pso 4+12\n    // OUTCOME: x\n\
-             // LEVELS: off 1+2 stale 1+? in-place 8..\n}\n";
+             // READS-FROM: sc 2\n// LEVELS: off 1+2 stale 1+? in-place 8..\n}\n";
         let (_, test) = parse(source, "src/a.rs").pop().unwrap();
         assert_eq!(*test.under("tso"), Expected::Outcome("x".into()));
         assert_eq!(*test.under("sc"), Expected::Passed);
-        assert_eq!(test.count("rc11"), None);
-        assert_eq!(
-            test.count("pso"),
-            Some(&Count { of: "pso".into(), executions: 4, blocked: Some(12), at_least: false })
-        );
-        assert!(test.count("sc").is_some_and(|count| count.is(3, 0) && !count.is(3, 1)));
+        let trace = |model| test.count(model, Equivalence::Trace);
+        assert_eq!(trace("rc11"), None);
+        assert_eq!(trace("pso"), Some(&Count { of: "pso".into(), executions: 4, blocked: Some(12), at_least: false }));
+        assert!(trace("sc").is_some_and(|count| count.is(3, 0) && !count.is(3, 1)));
+        assert_eq!(test.count("sc", Equivalence::ReadsFrom).map(|count| count.executions), Some(2));
         assert!(test.level("off").is_some_and(|count| count.is(1, 2) && !count.is(1, 0)));
         assert!(test.level("stale").is_some_and(|count| count.is(1, 0) && count.is(1, 5)));
         assert!(test.level("in-place").is_some_and(|count| count.is(8, 9) && !count.is(7, 0)));

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use dpor_engine::check::{Checked, check};
-use dpor_engine::explore::{AwaitLevel, Config, Stats};
+use dpor_engine::explore::{AwaitLevel, Config, Equivalence, Stats};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::{Program, Test};
 use dpor_engine::verdict::{Location, Outcome};
@@ -159,23 +159,43 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
         return Vec::new();
     }
     let mut wrong = Vec::new();
-    let checked = explored.check(test, model, 1);
-    let expected = expected(test, annotation, name);
-    if !is_expected(&checked, &expected, &annotation.file) {
-        wrong.push(format!("{} under {name}: {} instead of {expected:?}", test.name, found(&checked)));
-    }
-    let Stats { executions, blocked, .. } = checked.stats;
-    if let Some(count) = annotation.count(name)
-        && !count.is(executions, blocked)
-    {
-        wrong.push(format!("{} under {name}: {executions}+{blocked} executions instead of {count:?}", test.name));
-    }
-    for workers in [2, 4] {
-        if summary(&explored.check(test, model, workers)) != summary(&checked) {
-            wrong.push(format!("{} under {name}: {workers} workers find something else than one", test.name));
-        }
+    let trace = problems_with(explored, test, annotation, (model, Equivalence::Trace), &mut wrong);
+    let reads_from = problems_with(explored, test, annotation, (model, Equivalence::ReadsFrom), &mut wrong);
+    let passed = (trace.outcome, reads_from.outcome) == (Outcome::Passed, Outcome::Passed);
+    let (many, few) = (trace.stats.executions, reads_from.stats.executions);
+    if passed && few > many {
+        wrong.push(format!("{} under {name}: what is read takes {few} executions, and traces {many}", test.name));
     }
     wrong
+}
+
+/// Checks a test under a model and with an equivalence, and adds what is wrong.
+fn problems_with(
+    explored: &Explored,
+    test: &Test,
+    annotation: &Annotation,
+    (model, equivalence): (MemoryModel, Equivalence),
+    wrong: &mut Vec<String>,
+) -> Checked {
+    let case = format!("{} under {model}, {}", test.name, equivalence.name());
+    let check = |workers| explored.check_with(test, Config { workers, equivalence, ..Config::new(model) });
+    let checked = check(1);
+    let expected = expected(test, annotation, model.name());
+    if !is_expected(&checked, &expected, &annotation.file) {
+        wrong.push(format!("{case}: {} instead of {expected:?}", found(&checked)));
+    }
+    if let Some(count) = annotation.count(model.name(), equivalence) {
+        let Stats { executions, blocked, .. } = checked.stats;
+        if !count.is(executions, blocked) {
+            wrong.push(format!("{case}: {executions}+{blocked} executions instead of {count:?}"));
+        }
+    }
+    for workers in [2, 4] {
+        if summary(&check(workers)) != summary(&checked) {
+            wrong.push(format!("{case}: {workers} workers find something else than one"));
+        }
+    }
+    checked
 }
 
 /// Whether a test ended as it must.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dpor_engine::explore::{AwaitLevel, Stats};
+use dpor_engine::explore::{AwaitLevel, Equivalence, Stats};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::verdict::Outcome;
 
@@ -170,10 +170,11 @@ fn is_vacuous(result: &TestResult) -> bool {
 
 /// What was explored, and under what: `(tso, 12 executions, 3 blocked)`
 fn explored(result: &TestResult) -> String {
-    let Stats { executions, blocked, .. } = result.stats;
+    let Stats { executions, blocked, witness_searches, .. } = result.stats;
     let mut parts = under(result);
     parts.push(count(executions, "execution"));
     parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+    parts.extend((witness_searches > 0).then(|| format!("witness searches: {witness_searches}")));
     in_parentheses(&parts).trim_start().to_owned()
 }
 
@@ -186,8 +187,10 @@ fn under(result: &TestResult) -> Vec<String> {
     let spurious = settings.spurious.then(|| "spurious failures".to_owned());
     let level = settings.awaiting.name();
     let awaiting = (settings.awaiting != AwaitLevel::Full).then(|| format!("await {level}"));
+    let equivalence = settings.equivalence;
+    let equivalence = (equivalence != Equivalence::Trace).then(|| equivalence.name().to_owned());
     let unroll = settings.unroll.map(|bound| format!("unroll {bound}"));
-    [model, bound, awaiting, unroll, spurious].into_iter().flatten().collect()
+    [model, bound, equivalence, awaiting, unroll, spurious].into_iter().flatten().collect()
 }
 
 fn in_parentheses(parts: &[String]) -> String {

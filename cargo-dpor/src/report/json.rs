@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use dpor_engine::explore::Equivalence;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::Outcome;
 use serde::Serialize;
@@ -57,12 +58,15 @@ struct TestEvent<'a> {
     target: Target<'a>,
     model: &'a str,
     buffer_bound: Option<u32>,
-    equivalence: &'a str,
+    equivalence: &'static str,
     #[serde(rename = "await")]
     awaiting: &'static str,
     outcome: &'static str,
     executions: u64,
     blocked: u64,
+    /// How often another coherence order was looked for, under reads-from equivalence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witnesses: Option<Witnesses>,
     seconds: f64,
     error: Option<ErrorObject<'a>>,
     /// All errors, where there are several.
@@ -76,6 +80,14 @@ struct TestEvent<'a> {
     /// With `--suggest` and `--relax`: which orderings would be better.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<&'a Advice>,
+}
+
+#[derive(Serialize)]
+struct Witnesses {
+    /// How often at all.
+    tests: u64,
+    /// How often that took a search.
+    searches: u64,
 }
 
 #[derive(Serialize)]
@@ -178,11 +190,13 @@ impl<'a> TestEvent<'a> {
             target: Target { kind: result.binary.kind.name(), name: &result.binary.target },
             model: settings.model.name(),
             buffer_bound: settings.buffer_bound,
-            equivalence: &settings.equivalence,
+            equivalence: settings.equivalence.name(),
             awaiting: settings.awaiting.name(),
             outcome: result.verdict.outcome.name(),
             executions: result.stats.executions,
             blocked: result.stats.blocked,
+            witnesses: (settings.equivalence == Equivalence::ReadsFrom)
+                .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),
             error: findings.first().map(error),
             errors: if findings.len() > 1 { findings.iter().map(error).collect() } else { Vec::new() },

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::explore::{Answer, Ending, Program};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
+use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
 use crate::vm::{
     self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
@@ -520,6 +521,14 @@ impl Program for Subject {
         state.vm.bytes()
     }
 
+    fn watched(&self, state: &State, graph: &Graph, ending: Ending) -> Vec<Loc> {
+        match ending {
+            Ending::Complete if self.check_leaks && !exits(graph) && state.vm.may_leak() => pointers(graph),
+            Ending::Complete => Vec::new(),
+            Ending::Blocked => looked_at(graph),
+        }
+    }
+
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
             Ending::Complete if self.check_leaks && !exits(graph) => {
@@ -546,6 +555,37 @@ impl Program for Subject {
 fn may_come_later(graph: &Graph, thread: ThreadId, access: &Late) -> bool {
     let before = graph.porf(graph.thread(thread).tip());
     before.get(access.thread.index()).is_none_or(|events| *events <= access.events)
+}
+
+/// The locations that may have pointers in them.
+fn pointers(graph: &Graph) -> Vec<Loc> {
+    let is_pointer = |value: Value| value >= 1 << REGION_BITS;
+    let may_point = |(loc, location): &(Loc, &graph::Location)| {
+        location.co.iter().any(|&write| is_pointer(graph.written(write, *loc)))
+    };
+    graph.locations().filter(may_point).map(|(loc, _)| loc).collect()
+}
+
+/// The locations that threads look at which wait in loops.
+fn looked_at(graph: &Graph) -> Vec<Loc> {
+    let mut locs = Vec::new();
+    for (_, thread) in graph.threads() {
+        let graph::Action::Spin { events } = thread.pending else { continue };
+        locs.extend(latest_events(graph, thread, events).filter(|event| event.is_read).map(|event| event.loc));
+    }
+    locs.sort_unstable();
+    locs.dedup();
+    locs
+}
+
+/// The latest events of a thread.
+fn latest_events<'a>(graph: &'a Graph, thread: &graph::Thread, events: u32) -> impl Iterator<Item = &'a graph::Event> {
+    let mut next = thread.last;
+    (0..events).map_while(move |_| {
+        let event = next.is_some().then(|| graph.event(next))?;
+        next = event.po_prev;
+        Some(event)
+    })
 }
 
 /// Whether a thread has ended the program, with all that is left in memory.

@@ -20,7 +20,7 @@ use super::maximal::{Revisiter, is_added_freely};
 use super::program::{Answer, Program};
 use super::visit::Visitor;
 use super::waiting::First;
-use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Value};
+use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Ties, Value};
 use crate::model::Model;
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -31,12 +31,38 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn leaves_failures_out(&self, loc: Loc) -> bool {
-        self.waiting.level >= AwaitLevel::Full && !(self.may_come_back(loc) && self.waiting.unordered.contains(loc))
+        self.waiting.level >= AwaitLevel::Full && !(self.needs_order(loc) && self.waiting.unordered.contains(loc))
     }
 
     /// Whether a location that is confirmed may have the same value again.
     pub(super) fn may_come_back(&self, loc: Loc) -> bool {
         self.waiting.repeated.contains(loc)
+    }
+
+    /// Whether failures can be left out only if the writes to a location are causally ordered: if its value may come back, or
+    /// if coherence is not part of a graph.
+    fn needs_order(&self, loc: Loc) -> bool {
+        self.may_come_back(loc) || self.ties != Ties::Fixed
+    }
+
+    /// Whether a write is to a location that is confirmed, which is done only if the writes are ordered, and this one is not.
+    pub(super) fn is_out_of_order(&self, write: EventId) -> bool {
+        let graph = self.graph();
+        let event = graph.event(write);
+        let location = graph.location(event.loc);
+        let is_confirmed = || {
+            self.may_come_back(event.loc)
+                || event.confirms
+                || location.reads.iter().any(|&read| graph.event(read).confirms)
+        };
+        self.waiting.level >= AwaitLevel::Full
+            && self.needs_order(event.loc)
+            && !self.waiting.unordered.contains(event.loc)
+            && is_confirmed()
+            && location
+                .co
+                .iter()
+                .any(|&other| other != EventId::INIT && other != write && !graph.is_porf_before(other, write))
     }
 
     /// The pending compare-and-swap of a thread, if it expects what the thread has read before.
@@ -130,14 +156,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if event.is_write || !snapshot.is_some() {
             return false;
         }
-        let position = if source == EventId::INIT { 0 } else { graph.event(source).co_pos as usize };
         let failed = graph.written(source, loc);
         if self.resume_on_trial(thread, saved, failed) != first {
             return false;
         }
-        (position..self.graph().location(loc).co.len()).all(|position| {
-            let graph = self.graph();
-            let value = graph.written(graph.location(loc).co[position], loc);
+        self.not_before(loc, source).into_iter().all(|write| {
+            let value = self.graph().written(write, loc);
             self.resume_on_trial(thread, saved, failed);
             let again = self.resume_trial(thread, value);
             std::mem::swap(&mut self.trial, &mut self.other_trial);

@@ -23,9 +23,9 @@ pub(super) enum Writes {
 /// The floors of an access, as far as it only reads and as far as it also writes: a compare-and-swap has an ordering for
 /// either.
 #[derive(Clone, Copy, Debug)]
-struct Floors {
-    read: usize,
-    update: usize,
+pub(super) struct Floors {
+    pub read: usize,
+    pub update: usize,
 }
 
 /// Whether a thread can take its pending action in this graph.
@@ -73,6 +73,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     fn decide_read(&mut self, thread: ThreadId, loc: Loc) {
         self.touch(loc);
+        if self.graph().has_witness() {
+            return self.decide_read_from(thread, loc);
+        }
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
@@ -126,7 +129,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn decide_reach(&mut self, thread: ThreadId, loc: Loc, test: Test) {
         self.touch(loc);
         let graph = &self.graphs[self.level];
-        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, false), &mut self.scratch);
+        let site = Site::pending(graph, thread, loc, false);
+        if graph.has_witness() && !(graph.location(loc).is_settled() && self.model.is_local(graph, &site)) {
+            return self.decide_reach_from(thread, loc, test);
+        }
+        let floor = self.model.floor(graph, &site, &mut self.scratch);
         let late = &graph.location(loc).co[floor..];
         let first = late.iter().copied().find(|&write| test.passes(graph.written(write, loc)));
         let source = first.unwrap_or(graph.location(loc).co_max());
@@ -134,7 +141,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// The floors of the pending access of a thread.
-    fn floors(&mut self, thread: ThreadId, loc: Loc, action: &Action) -> Floors {
+    pub(super) fn floors(&mut self, thread: ThreadId, loc: Loc, action: &Action) -> Floors {
         let graph = &self.graphs[self.level];
         let (model, scratch) = (&self.model, &mut self.scratch);
         let mut floor = |updates| model.floor(graph, &Site::pending(graph, thread, loc, updates), scratch);
@@ -149,7 +156,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Action::Store { value, .. } = graph.thread(thread).pending else { return };
         let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
         let co = &graph.location(loc).co;
-        for place in (floor + 1..=co.len()).rev() {
+        let first = if graph.has_witness() { co.len() } else { floor + 1 };
+        for place in (first..=co.len()).rev() {
             if place == co.len() || !graph.event(co[place]).is_update() {
                 self.choices.push(Choice::Place(place as u32));
             }
@@ -168,7 +176,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let (Some(loc), true) = (action.loc(), slot.alive && action.is_lock()) else { continue };
             self.touch(loc);
             let graph = &self.graphs[self.level];
-            let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
+            let floor = match graph.is_settled() {
+                true => self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch),
+                false => 0,
+            };
             for position in (floor..graph.location(loc).co.len()).rev() {
                 let graph = &self.graphs[self.level];
                 let source = graph.location(loc).co[position];
@@ -216,14 +227,18 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let porf = std::mem::take(&mut self.porf);
         let revisiter = Revisiter { thread, porf: &porf, id: write };
         for index in (earliest.index()..graph.len()).rev() {
-            let graph = &self.graphs[self.level];
             let id = EventId::new(index);
+            let graph = &self.graphs[self.level];
             if id == write || revisiter.depends_on(graph, id) {
                 continue;
             }
             let candidate = graph.event(id).is_read && graph.event(id).loc == loc;
             self.stats.revisits_tried += u64::from(candidate);
-            if !is_maximally_added(graph, id, &revisiter) && !self.is_only_confirmation(id, &revisiter) {
+            let is_maximal = match graph.is_settled() {
+                true => is_maximally_added(graph, id, &revisiter),
+                false => self.is_added_maximally(id, &revisiter),
+            };
+            if !is_maximal && !self.is_only_confirmation(id, &revisiter) {
                 break;
             }
             let graph = &self.graphs[self.level];
@@ -232,8 +247,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 && event.snapshot.is_some()
                 && (!event.after.is_some() || revisiter.depends_on(graph, event.after))
             {
-                for way in 0..event.action.ways(value) {
-                    let site = Site::of(graph, id, event.action.update(value, way).is_some());
+                let action = event.action;
+                for way in 0..action.ways(value) {
+                    if self.decides_by_witness(writes) {
+                        self.decide_revisit((id, way), &revisiter, value, writes);
+                        continue;
+                    }
+                    let graph = &self.graphs[self.level];
+                    let site = Site::of(graph, id, action.update(value, way).is_some());
                     let floor = self.model.floor(graph, &site, &mut self.scratch);
                     push_places(graph, &mut self.choices, (id, way), &revisiter, floor, writes);
                 }

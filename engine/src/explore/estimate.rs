@@ -9,7 +9,7 @@ use super::choice::Choice;
 use super::program::Program;
 use super::visit::{Step, Visitor};
 use super::waiting::{Locs, Waiting};
-use super::{Config, UnderModel, with_model};
+use super::{Config, Equivalence, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
 
@@ -50,12 +50,14 @@ impl Estimate {
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
     let none = Locs::default();
     let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none, transients: &[] };
-    with_model(config, Sampling { program, waiting, samples, seed })
+    let equivalence = config.equivalence;
+    with_model(config, Sampling { program, waiting, equivalence, samples, seed })
 }
 
 struct Sampling<'a, P> {
     program: &'a P,
     waiting: Waiting<'a>,
+    equivalence: Equivalence,
     samples: u64,
     seed: u64,
 }
@@ -64,7 +66,8 @@ impl<P: Program> UnderModel for Sampling<'_, P> {
     type Output = Estimate;
 
     fn under<M: Model>(self, model: M) -> Estimate {
-        let visitor = Visitor::new(self.program, model, self.waiting);
+        let ties = self.equivalence.ties(&model);
+        let visitor = Visitor::new(self.program, model, self.waiting, ties);
         Descents::new(visitor, self.seed).sample(self.samples)
     }
 }
@@ -91,7 +94,7 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
 
     fn descend(&mut self) -> f64 {
         let mut leaves = 1.0;
-        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(self.visitor.program));
+        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(self.visitor.program, self.visitor.ties));
         loop {
             match step {
                 Step::Extended => step = self.step(&mut leaves),

@@ -19,6 +19,7 @@ pub(super) struct Revisiter<'a> {
 
 impl Revisiter<'_> {
     /// Whether the event is causally before the write.
+    #[inline]
     pub fn depends_on(&self, graph: &Graph, id: EventId) -> bool {
         id == EventId::INIT || contains(self.porf, graph.event(id))
     }
@@ -29,6 +30,7 @@ impl Revisiter<'_> {
     }
 
     /// Whether a revisit of `read` keeps this event (other than the read and the write).
+    #[inline]
     pub fn keeps(&self, graph: &Graph, read: EventId, id: EventId) -> bool {
         id < read || (id != read && id != self.id && self.depends_on(graph, id))
     }

@@ -13,10 +13,12 @@ mod choice;
 mod clock;
 mod confirm;
 mod decide;
+mod endings;
 mod estimate;
 mod ledger;
 mod maximal;
 mod program;
+mod reads_from;
 mod replay;
 mod revisit;
 mod snapshots;
@@ -34,7 +36,7 @@ pub use stats::Stats;
 pub use undo::Transient;
 pub use workers::Progress;
 
-use crate::graph::{Graph, Loc, ThreadId};
+use crate::graph::{Graph, Loc, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,54 @@ pub struct Config {
     pub awaiting: AwaitLevel,
     /// Stop when somebody wants so.
     pub interrupt: Interrupt,
+    /// Which executions count as the same.
+    pub equivalence: Equivalence,
+}
+
+/// Which executions count as the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Equivalence {
+    /// Those that agree on events, reads-from and coherence.
+    #[default]
+    Trace,
+    /// Those that agree on events and reads-from.
+    ReadsFrom,
+}
+
+impl Equivalence {
+    /// Every equivalence, the default first.
+    pub const ALL: [Equivalence; 2] = [Equivalence::Trace, Equivalence::ReadsFrom];
+
+    /// The name users see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Equivalence::Trace => "trace",
+            Equivalence::ReadsFrom => "reads-from",
+        }
+    }
+
+    /// What graphs have of coherence.
+    fn ties(self, model: &impl Model) -> Ties {
+        match self {
+            Equivalence::Trace => Ties::Fixed,
+            Equivalence::ReadsFrom => model.ties(),
+        }
+    }
+}
+
+/// The text names no equivalence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown equivalence `{0}`: expected one of trace, reads-from")]
+pub struct UnknownEquivalence(pub String);
+
+impl std::str::FromStr for Equivalence {
+    type Err = UnknownEquivalence;
+
+    fn from_str(text: &str) -> Result<Equivalence, UnknownEquivalence> {
+        let known = Equivalence::ALL.into_iter().find(|equivalence| equivalence.name() == text);
+        known.ok_or_else(|| UnknownEquivalence(text.to_owned()))
+    }
 }
 
 /// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
@@ -121,6 +171,7 @@ impl Config {
             keep_going: false,
             awaiting: AwaitLevel::Full,
             interrupt: Interrupt::default(),
+            equivalence: Equivalence::Trace,
         }
     }
 }
@@ -182,6 +233,12 @@ pub trait Observer<P: Program>: Send {
 
     /// An execution in which no thread can go on.
     fn full(&mut self, graph: &Graph, state: &P::State, ending: Ending);
+
+    /// Under reads-from equivalence: the same execution, with other last values of the locations that the program
+    /// [watches](Program::watched).
+    fn also(&mut self, graph: &Graph, state: &P::State, ending: Ending) {
+        let _ = (graph, state, ending);
+    }
 }
 
 impl<P: Program> Observer<P> for () {

@@ -103,6 +103,13 @@ pub trait Program: Sync {
         false
     }
 
+    /// The locations whose last values matter to how an execution is judged in which no thread can go on. Under reads-from
+    /// equivalence it is judged once for each way in which they can be.
+    fn watched(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Vec<Loc> {
+        let _ = (state, graph, ending);
+        Vec::new()
+    }
+
     /// Judges an execution in which no thread can go on.
     fn finish(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Result<(), Self::Error> {
         let _ = (state, graph, ending);

@@ -14,22 +14,22 @@ use super::decide::{effect_of_read, effect_of_store};
 use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, join};
+use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, View, join};
 use crate::model::{Model, find_race};
 
 /// The write that revisits.
 #[derive(Clone, Copy, Debug)]
-struct Write {
-    thread: ThreadId,
-    action: Action,
+pub(super) struct Write {
+    pub thread: ThreadId,
+    pub action: Action,
     /// Itself, if it is in the graph already.
-    id: EventId,
+    pub id: EventId,
     /// For a read-modify-write, what it reads from.
-    source: EventId,
-    /// For a store, its place in coherence order.
-    place: u32,
+    pub source: EventId,
+    /// For a store, its place in coherence order; the last one, if there are not that many.
+    pub place: u32,
     /// In which of the ways that its action allows it happens.
-    way: u32,
+    pub way: u32,
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
@@ -62,8 +62,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn revisit(&mut self, write: Write, read: EventId, read_way: u32) -> Step<P::Error> {
         let snapshot = self.graph().event(read).snapshot;
         let (thread, action) = (self.graph().event(read).thread, self.graph().event(read).action);
-        self.restrict(write, read);
+        let porf = std::mem::take(&mut self.porf);
+        self.restrict(write, read, &porf);
+        self.porf = porf;
         self.level += 1;
+        self.renew_witness_after_revisit();
         self.stats.revisits_done += 1;
         self.stats.events += 1;
         self.state.clone_from(self.snapshots.get(snapshot.slot as usize));
@@ -98,10 +101,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Adds the revisited read, which reads from the write.
     fn add_revisited(&mut self, thread: ThreadId, snapshot: Snapshot, write: EventId, way: u32) -> Step<P::Error> {
         self.stats.events += 1;
-        let graph = &mut self.graphs[self.level];
+        let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect_of_read(graph, action, write, way);
-        let read = graph.append(thread, action, effect);
+        let read = self.append(thread, action, effect);
+        let graph = &mut self.graphs[self.level];
         let event = graph.event_mut(read);
         event.revisited = true;
         event.snapshot = snapshot;
@@ -118,13 +122,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Makes the next graph of the stack the restricted one, with the write at its place.
-    fn restrict(&mut self, write: Write, read: EventId) {
+    pub(super) fn restrict(&mut self, write: Write, read: EventId, porf: &View) {
         if self.graphs.len() == self.level + 1 {
             self.graphs.push(Graph::new(self.program.threads()));
         }
         let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
         let (whole, graph) = (&whole[self.level], &mut rest[0]);
-        let revisiter = Revisiter { thread: write.thread, porf: &self.porf, id: write.id };
+        let revisiter = Revisiter { thread: write.thread, porf, id: write.id };
         let snapshot = whole.event(read).snapshot;
         let renaming = &mut self.renaming;
         graph.begin_copy(whole, snapshot.events as usize, renaming);
@@ -136,7 +140,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graph.end_copy(whole, read.index(), renaming);
         let effect = match write.source.is_some() {
             true => effect_of_read(graph, write.action, renaming.get(write.source), write.way),
-            false => effect_of_store(write.action, write.place as usize),
+            false => {
+                let len = write.action.loc().map_or(1, |loc| graph.location(loc).co.len());
+                effect_of_store(write.action, len.min(write.place as usize))
+            }
         };
         let write = graph.append(write.thread, write.action, effect);
         graph.event_mut(write).fixed = true;

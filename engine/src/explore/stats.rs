@@ -3,7 +3,8 @@
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// Counts of an exploration: the same for every number of workers, but for the peak of memory.
+/// Counts of an exploration: the same for every number of workers, but for the peak of memory and for how often witnesses
+/// were looked for, which depends on the witnesses that were there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Complete executions, one for each consistent execution graph, and the one that failed.
@@ -18,6 +19,11 @@ pub struct Stats {
     pub revisits_tried: u64,
     /// Backward revisits made.
     pub revisits_done: u64,
+    /// Under reads-from equivalence: how often it was asked whether some coherence order, other than the one at hand, makes
+    /// a graph consistent.
+    pub witness_tests: u64,
+    /// How often that took a search: saturation found no contradiction, and the greedy attempt failed.
+    pub witness_searches: u64,
     /// Bytes that graphs, saved states and pending choices took at most, over all workers.
     pub peak_bytes: u64,
 }
@@ -30,6 +36,8 @@ impl AddAssign for Stats {
         self.events += other.events;
         self.revisits_tried += other.revisits_tried;
         self.revisits_done += other.revisits_done;
+        self.witness_tests += other.witness_tests;
+        self.witness_searches += other.witness_searches;
         self.peak_bytes += other.peak_bytes;
     }
 }

@@ -8,13 +8,14 @@
 use super::choice::{Choice, Frame, Path};
 use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
+use super::reads_from::Parts;
 use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::undo::Overlay;
 use super::waiting::Waiting;
 use super::{AwaitLevel, Failure, Observer};
-use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId};
-use crate::model::{Model, Scratch, find_race};
+use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId, Ties};
+use crate::model::{Last, Model, Scratch, find_race};
 
 /// Explores a subtree of the exploration tree.
 pub(super) struct Visitor<'p, P: Program, M> {
@@ -48,6 +49,12 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub learned: Option<Failure<P::Error>>,
     /// Whether the thread that tried something failed.
     pub trial_failed: bool,
+    /// A copy of a part of a graph.
+    pub parts: Parts,
+    /// What graphs have of coherence.
+    pub ties: Ties,
+    /// The writes that are last where the current graph, being full, was judged.
+    pub lasts: Vec<Last>,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -78,7 +85,7 @@ pub(super) struct Item<S> {
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
-    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>) -> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>, ties: Ties) -> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
@@ -101,12 +108,16 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             clock: Vec::new(),
             learned: None,
             trial_failed: false,
+            parts: Parts::new(),
+            ties,
+            lasts: Vec::new(),
         }
     }
 
     /// The whole tree, as an item; all threads have run to their first action.
-    pub fn root_item(program: &P) -> Item<P::State> {
+    pub fn root_item(program: &P, ties: Ties) -> Item<P::State> {
         let mut graph = Graph::new(program.threads());
+        graph.forget_coherence(ties);
         let mut state = program.initial();
         for index in 0..program.threads() {
             let thread = ThreadId::new(index);
@@ -225,6 +236,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Goes to the next child of the innermost node that has one; nothing if there is none in this subtree.
     pub fn backtrack(&mut self) -> Option<Step<P::Error>> {
+        self.lasts.clear();
         while let Some(frame) = self.frames.last_mut() {
             if frame.current + 1 >= frame.end {
                 self.choices.truncate(frame.start);
@@ -260,7 +272,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 continue;
             }
             let waits_for_value = matches!(slot.pending, Action::Await { then: Then::Read, .. });
-            let ready = is_enabled(self.program, &self.state, graph, thread);
+            let ready = match graph.is_settled() {
+                true => is_enabled(self.program, &self.state, graph, thread),
+                false => self.is_ready(thread),
+            };
             if ready && !self.would_wait(thread) {
                 if self.waiting.level < AwaitLevel::Full || !late(self.graph(), thread) {
                     return Some(thread);
@@ -289,11 +304,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         self.stats.events += 1;
         let confirms = self.confirms(thread);
-        let graph = &mut self.graphs[self.level];
+        let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
-        let id = graph.append(thread, action, effect);
+        let id = self.append(thread, action, effect);
+        let graph = &mut self.graphs[self.level];
         if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
@@ -358,11 +374,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         failed.map_or(Step::Extended, |(thread, _)| self.fail(thread))
     }
 
-    pub fn finish(&self) -> Step<P::Error> {
+    pub fn finish(&mut self) -> Step<P::Error> {
         let ending = Ending::of(self.graph());
-        if ending == Ending::Blocked && self.waits_for_nothing() {
-            return Step::Cut;
+        match self.graph().has_witness() {
+            true => self.judge_all(ending),
+            false if ending == Ending::Blocked && self.waits_for_nothing() => Step::Cut,
+            false => self.judge(ending),
         }
+    }
+
+    /// What came of an execution in which no thread can go on.
+    pub fn judge(&self, ending: Ending) -> Step<P::Error> {
         match self.program.finish(&self.state, self.graph(), ending) {
             Ok(()) => Step::Full(ending),
             Err(error) => Step::Failed(Failure::Program(error)),
@@ -391,6 +413,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             Ending::Blocked => self.stats.blocked += 1,
         }
         observer.full(self.graph(), &self.state, ending);
+        if self.graph().has_witness() {
+            self.show_endings(ending, observer);
+        }
     }
 
     /// The way from the root of the whole tree to here.

@@ -95,12 +95,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.awaits_confirmation(thread) {
             return true;
         }
-        let graph = self.graph();
-        let asleep = graph.thread(thread).asleep;
-        if !asleep.seen().is_empty() && asleep.seen().iter().all(|&(loc, value)| graph.last_value(loc) == Some(value)) {
+        let asleep = self.graph().thread(thread).asleep;
+        if !asleep.seen().is_empty() && asleep.seen().iter().all(|&(loc, value)| self.latest_value(loc) == Some(value))
+        {
             return true;
         }
-        let first = graph.thread(thread).pending;
+        let first = self.graph().thread(thread).pending;
         let Some(spin) = self.try_out(thread, first, First::default()) else { return false };
         self.graphs[self.level].set_asleep(thread, spin.asleep);
         true
@@ -115,10 +115,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return action.is_blocked_by(event.written);
         }
         let in_place = self.waiting.level >= AwaitLevel::InPlace && !self.waiting.unordered.contains(event.loc);
-        let is_latest = graph.location(event.loc).co_max() == write;
-        let blocked = action.is_blocked_by(event.written);
+        let (loc, blocked) = (event.loc, action.is_blocked_by(event.written));
         in_place
-            && is_latest
+            && self.can_be_latest(loc, write)
             && (blocked || self.may_spin(thread) && self.try_out(thread, action, First::reads(write)).is_some())
     }
 
@@ -165,7 +164,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.clock.clear();
         self.clock.extend_from_slice(graph.hb(graph.thread(thread).tip()));
         for steps in 0..TRIAL {
-            let graph = &self.graphs[self.level];
             let (read, update) = match (action, action.loc()) {
                 (Action::Spin { events }, _) => {
                     remembered &= overlay.is_empty();
@@ -177,11 +175,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     (0, Some(value))
                 }
                 (_, Some(loc)) if is_tried(&action) => {
-                    let last = graph.last_value(loc);
-                    let latest = || last.unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
+                    let last = self.latest_value(loc);
                     let write = source.take();
-                    let latest =
-                        write.map_or_else(|| overlay.value(loc).unwrap_or_else(latest), |w| graph.written(w, loc));
+                    let other = write.map(|write| self.graph().written(write, loc)).or_else(|| overlay.value(loc));
+                    let latest = other.or(last).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
                     let read = value.take().unwrap_or(latest);
                     remembered &= last.is_some() && asleep.add(loc, read);
                     if action.is_blocked_by(read) {
@@ -189,6 +186,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     }
                     let update = action.update(read, std::mem::take(&mut way));
                     if action.order(update.is_some()).is_acquire() && last.is_some() && !overlay.has(loc) {
+                        let graph = &self.graphs[self.level];
                         join(&mut self.clock, graph.rel(write.unwrap_or(graph.location(loc).co_max())));
                     }
                     if let Some(new) = update.filter(|new| *new != read) {
@@ -198,6 +196,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 }
                 _ => return None,
             };
+            let graph = &self.graphs[self.level];
             let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &self.clock, graph };
             action = self.program.resume(&mut self.trial, thread, answer);
             self.trial_failed = action == Action::Fail;
@@ -217,14 +216,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether a thread waits though the last thing it has read is not the latest: it will never be revisited.
-    pub(super) fn is_stale(&self, thread: ThreadId) -> bool {
+    pub(super) fn is_stale(&mut self, thread: ThreadId) -> bool {
         let graph = self.graph();
         let Action::Spin { events } = graph.thread(thread).pending else { return false };
-        self.waiting.level >= AwaitLevel::Stale
-            && reads(graph, graph.thread(thread).last, events).next().is_some_and(|read| {
-                let position = graph.co_position(read) as usize;
-                graph.location(graph.event(read).loc).co[position + 1..].iter().any(|&later| later < read)
-            })
+        if self.waiting.level < AwaitLevel::Stale {
+            return false;
+        }
+        let last = reads(graph, graph.thread(thread).last, events).next();
+        last.is_some_and(|read| self.has_read_old(read))
     }
 
     /// Whether some thread waits though it has not read the latest of everything, in an execution that goes no further: it
@@ -246,11 +245,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if !event.is_write {
             return None;
         }
-        if self.may_come_back(event.loc) && !self.waiting.unordered.contains(event.loc) {
-            let mut others = graph.location(event.loc).co.iter().filter(|&&other| other != EventId::INIT);
-            if !others.all(|&other| other == write || graph.is_porf_before(other, write)) {
-                return Some(event.loc);
-            }
+        if self.is_out_of_order(write) {
+            return Some(event.loc);
         }
         if !graph.has_after() {
             return None;

@@ -110,9 +110,10 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         least_error: Mutex::new(None),
         ledger: Mutex::new(Ledger::new(config.keep_going)),
     };
-    shared.offer(Visitor::<P, M>::root_item(program));
+    let ties = config.equivalence.ties(&model);
+    shared.offer(Visitor::<P, M>::root_item(program, ties));
     let work = |(number, observer): (usize, O)| {
-        let visitor = Visitor::new(program, model.clone(), waiting);
+        let visitor = Visitor::new(program, model.clone(), waiting, ties);
         Worker::new(visitor, &shared, number, observer).work()
     };
     let observers: Vec<O> = match observers.len() {
@@ -243,7 +244,7 @@ struct Worker<'a, P: Program, M, O> {
 impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     fn new(visitor: Visitor<'a, P, M>, shared: &'a Shared<'a, P>, number: usize, observer: O) -> Self {
         let estimates = shared.progress.is_some() && number == 0;
-        let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting);
+        let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting, visitor.ties);
         let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
         let clock = Clock::new(shared.deadline, shared.config.interrupt.clone());
         Worker { shared, visitor, observer, descents, clock, full: 0, reported: Stats::default(), peak_bytes: 0 }
@@ -259,6 +260,8 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
             self.report_progress();
             let mut outcome = Outcome { stats: self.visitor.stats, errors };
             let bytes = self.visitor.bytes();
+            let asked = std::mem::take(&mut self.visitor.scratch.witness.asked);
+            (outcome.stats.witness_tests, outcome.stats.witness_searches) = (asked.tests, asked.searches);
             outcome.stats.peak_bytes = bytes.saturating_sub(self.peak_bytes) as u64;
             self.peak_bytes = self.peak_bytes.max(bytes);
             self.shared.close(path, outcome);
@@ -293,6 +296,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     let stops = is_final || !self.shared.config.keep_going;
                     self.visitor.stats.executions += u64::from(!is_final);
                     let path = self.visitor.path();
+                    self.visitor.settle();
                     if stops {
                         self.shared.report_error(&path);
                     }

@@ -48,6 +48,8 @@ pub struct Event {
     pub after: EventId,
     /// Whether it is a compare-and-swap that confirms what its thread has read before: one that fails is as good as none.
     pub confirms: bool,
+    /// Whether it is a write that comes after the one before it in every witness: see [`super::ties`].
+    pub(crate) tied: bool,
     /// Whether it is a read that a write added later has revisited.
     pub revisited: bool,
     /// Whether it has revisited a read: it can then never be deleted (§4.3 of the paper).
@@ -95,6 +97,7 @@ impl Event {
             way: 0,
             after: EventId::NONE,
             confirms: false,
+            tied: true,
             revisited: false,
             fixed: true,
         }

@@ -32,7 +32,7 @@ impl Graph {
     /// Makes sure that a location exists, with its initial value if nobody has accessed it.
     pub(crate) fn touch(&mut self, loc: Loc, init: impl FnOnce() -> Value) {
         if self.locations.len() <= loc.index() {
-            let empty = || Location { init: 0, co: vec![EventId::INIT], reads: Vec::new() };
+            let empty = || Location { init: 0, co: vec![EventId::INIT], reads: Vec::new(), loose: 0 };
             self.locations.resize_with(loc.index() + 1, empty);
         }
         let location = &mut self.locations[loc.index()];
@@ -126,6 +126,7 @@ impl Graph {
             way: effect.way,
             after: slot.after,
             confirms: false,
+            tied: true,
             revisited: false,
             fixed: false,
         };
@@ -218,6 +219,9 @@ impl Graph {
         for (pos, &write) in co.iter().enumerate().skip(place) {
             self.events[write.index()].co_pos = pos as u32;
         }
+        if self.has_witness() {
+            self.tie(id, place);
+        }
     }
 
     fn remove_co(&mut self, event: &Event) {
@@ -225,6 +229,9 @@ impl Graph {
         co.remove(event.co_pos as usize);
         for (pos, &write) in co.iter().enumerate().skip(event.co_pos as usize) {
             self.events[write.index()].co_pos = pos as u32;
+        }
+        if self.has_witness() {
+            self.untie(event.loc, event.co_pos as usize, event.tied);
         }
     }
 

@@ -16,6 +16,7 @@ mod ids;
 mod key;
 mod restrict;
 mod threads;
+mod ties;
 mod view;
 
 pub use crate::program::RmwOp;
@@ -27,6 +28,7 @@ pub use key::GraphKey;
 pub(crate) use restrict::Renaming;
 pub(crate) use threads::Asleep;
 pub use threads::{Origin, Thread};
+pub use ties::Ties;
 pub use view::{View, contains, join};
 
 /// How many views an event has: porf, hb and rel.
@@ -37,10 +39,13 @@ const VIEWS: usize = 3;
 pub struct Location {
     /// The value that the initialising write put there.
     pub init: Value,
-    /// Its writes in coherence order, the initialising write first.
+    /// Its writes in coherence order, the initialising write first. Under reads-from equivalence that is a witness: some
+    /// order with which the graph is consistent.
     pub co: Vec<EventId>,
     /// Its reads in insertion order, read-modify-writes included.
     pub reads: Vec<EventId>,
+    /// How many writes are not tied to the one before them, as far as is known.
+    loose: u32,
 }
 
 impl Location {
@@ -48,6 +53,12 @@ impl Location {
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.co.len() <= 1 && self.reads.is_empty()
+    }
+
+    /// Whether every witness has its writes in the same order.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.loose == 0
     }
 
     /// The last write in coherence order.
@@ -75,6 +86,10 @@ pub struct Graph {
     plain_accesses: u32,
     /// Whether a thread has had to wait for what depends on a write.
     has_after: bool,
+    /// Which orders of writes hold in every witness.
+    ties: Ties,
+    /// How many writes are not tied to the one before them, as far as is known.
+    loose: u32,
 }
 
 impl Graph {
@@ -92,6 +107,8 @@ impl Graph {
             sc_fences: 0,
             plain_accesses: 0,
             has_after: false,
+            ties: Ties::Fixed,
+            loose: 0,
         }
     }
 

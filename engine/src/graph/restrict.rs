@@ -38,6 +38,8 @@ impl Graph {
         renaming.names.extend((0..len).map(EventId::new));
         renaming.names.resize(whole.len(), EventId::NONE);
         self.stride = whole.stride;
+        self.ties = whole.ties;
+        self.loose = 0;
         self.events.clear();
         self.events.extend_from_slice(&whole.events[..len]);
         self.views.clear();
@@ -63,6 +65,7 @@ impl Graph {
         self.locations.resize_with(whole.locations.len(), Location::default);
         for (mine, theirs) in self.locations.iter_mut().zip(&whole.locations) {
             mine.init = theirs.init;
+            mine.loose = 0;
             let kept = theirs.reads.partition_point(|r| r.index() < len);
             mine.reads.clear();
             mine.reads.extend_from_slice(&theirs.reads[..kept]);
@@ -118,6 +121,9 @@ impl Graph {
                     mine.co.push(name);
                 }
             }
+        }
+        if self.has_witness() {
+            self.tie_everything();
         }
     }
 

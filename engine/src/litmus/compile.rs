@@ -37,8 +37,14 @@ pub(super) fn compile(test: &LitmusTest) -> Result<Compiled, FormatError> {
         codes.push(compiler.code);
         registers.push(compiler.registers);
     }
-    let observed = test.observed.iter().map(|name| observe(name, &registers, &locations)).collect::<Result<_, _>>()?;
-    Ok(Compiled { program: Litmus::new(codes, init.clone()), observed, init })
+    let observed: Vec<Observed> =
+        test.observed.iter().map(|name| observe(name, &registers, &locations)).collect::<Result<_, _>>()?;
+    let watched = observed.iter().filter_map(|observed| match *observed {
+        Observed::Location(loc) => Some(loc),
+        Observed::Register(..) => None,
+    });
+    let program = Litmus::new(codes, init.clone()).watching(watched.collect());
+    Ok(Compiled { program, observed, init })
 }
 
 fn unknown(what: &'static str, name: &str) -> FormatError {

@@ -1,7 +1,7 @@
 //! Runs litmus programs.
 
 use super::code::{Code, Instr, Operand, Place, Reg};
-use crate::explore::{Answer, Program};
+use crate::explore::{Answer, Ending, Program};
 use crate::graph::{Action, Graph, Loc, ThreadId, Value, View, Width};
 
 /// A litmus program: the code of its threads and the initial values of its locations.
@@ -11,6 +11,8 @@ pub struct Litmus {
     started: usize,
     init: Vec<Value>,
     registers: usize,
+    /// The locations whose last values are of interest.
+    watched: Vec<Loc>,
 }
 
 /// What can be wrong with an execution of a litmus program.
@@ -68,7 +70,12 @@ impl Litmus {
             code.push(Instr::End);
         }
         let registers = codes.iter().map(|c| usize::from(c.registers)).max().unwrap_or(0);
-        Litmus { started: started.min(codes.len()), codes, init, registers }
+        Litmus { started: started.min(codes.len()), codes, init, registers, watched: Vec::new() }
+    }
+
+    /// The same program, the last values of these locations being of interest.
+    pub fn watching(self, watched: Vec<Loc>) -> Litmus {
+        Litmus { watched, ..self }
     }
 
     /// The final value of a register.
@@ -288,6 +295,10 @@ impl Program for Litmus {
 
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {
         self.init.get(loc.index()).copied().unwrap_or(0)
+    }
+
+    fn watched(&self, _: &LitmusState, _: &Graph, _: Ending) -> Vec<Loc> {
+        self.watched.clone()
     }
 
     fn error(&self, state: &LitmusState, _: &Graph, thread: ThreadId) -> LitmusError {

@@ -22,16 +22,20 @@ mod race;
 mod rc11;
 mod sc;
 mod store_buffer;
+mod witness;
 
 pub use race::{Race, find_race};
 pub use rc11::Rc11;
 pub use sc::Sc;
 pub use store_buffer::{Mapping, StoreBuffer};
 
-use crate::graph::{Action, EventId, Graph, Loc, MemOrder, ThreadId};
+pub(crate) use witness::Last;
+
+use crate::graph::{Action, EventId, Graph, Loc, MemOrder, ThreadId, Ties};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use witness::{Description, Witness};
 
 /// The memory models by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -130,10 +134,23 @@ pub struct Scratch {
     pub(crate) reach: ghb::Reach,
     pub(crate) psc: psc::PscScratch,
     pub(crate) psc_reach: psc_reach::PscReach,
+    pub(crate) witness: Witness,
 }
 
 /// A memory model.
 pub trait Model: Clone + Send + Sync {
     /// The coherence position of the latest write that an access at this site must not ignore.
     fn floor(&self, graph: &Graph, site: &Site, scratch: &mut Scratch) -> usize;
+
+    /// Whether the floor of an access at this site depends on the coherence order of its own location only.
+    fn is_local(&self, graph: &Graph, site: &Site) -> bool {
+        let _ = (graph, site);
+        false
+    }
+
+    /// What can be known of the order of writes without a search.
+    fn ties(&self) -> Ties;
+
+    /// Says what is known of the coherence order of a graph, and what must not have cycles.
+    fn describe(&self, description: &mut Description<'_>);
 }

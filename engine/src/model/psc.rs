@@ -113,6 +113,35 @@ fn edge(graph: &Graph, a: EventId, b: EventId) -> bool {
     }
 }
 
+/// Whether `(a, b) ∈ psc` for two different nodes, whatever the coherence order is.
+pub(super) fn static_edge(graph: &Graph, a: EventId, b: EventId) -> bool {
+    let (ea, eb) = (graph.event(a), graph.event(b));
+    match (ea.is_fence(), eb.is_fence()) {
+        (false, false) if ea.thread == eb.thread => ea.index < eb.index,
+        (false, false) => {
+            (ea.loc == eb.loc && graph.is_hb_before(a, b)) || happens_before_around(graph, ea, eb.elsewhere_before)
+        }
+        (true, false) => {
+            happens_before_access(graph, a, eb)
+                || accesses(graph, eb.loc).any(|x| x != b && graph.is_hb_before(a, x) && graph.is_hb_before(x, b))
+        }
+        (false, true) => {
+            happens_before_fence(graph, ea, b)
+                || accesses(graph, ea.loc).any(|y| y != a && graph.is_hb_before(y, b) && graph.is_hb_before(a, y))
+        }
+        (true, true) => graph.is_hb_before(a, b) || is_read_between(graph, a, b),
+    }
+}
+
+/// Whether something that happens after the one fence is read by something that happens before the other.
+fn is_read_between(graph: &Graph, f: EventId, g: EventId) -> bool {
+    let is_between = |read: EventId| {
+        let source = graph.event(read).rf;
+        source != EventId::INIT && graph.is_hb_before(f, source) && graph.is_hb_before(read, g)
+    };
+    graph.locations().any(|(_, location)| location.reads.iter().any(|&read| is_between(read)))
+}
+
 /// Orders the accesses of a location along eco: `(x, y) ∈ eco` just if `rank(x) < rank(y)`.
 fn rank(graph: &Graph, id: EventId) -> u32 {
     2 * graph.co_position(id) + u32::from(!graph.event(id).is_write)
@@ -157,16 +186,28 @@ fn last_elsewhere_before(graph: &Graph, po_prev: EventId, spawn: EventId, loc: L
     spawn
 }
 
-fn accesses(graph: &Graph, loc: Loc) -> impl Iterator<Item = EventId> {
+pub(super) fn accesses(graph: &Graph, loc: Loc) -> impl Iterator<Item = EventId> {
     let location = graph.location(loc);
     let reads = location.reads.iter().copied().filter(|&r| !graph.event(r).is_write);
     location.co[1..].iter().copied().chain(reads)
 }
 
+/// Whether a fence happens before what comes right before an access.
+fn happens_before_access(graph: &Graph, f: EventId, access: &Event) -> bool {
+    let before = if access.po_prev.is_some() { access.po_prev } else { graph.thread(access.thread).spawn };
+    graph.is_hb_before(f, before)
+}
+
+/// Whether what comes right after an access happens before a fence.
+fn happens_before_fence(graph: &Graph, access: &Event, g: EventId) -> bool {
+    let thread = graph.thread(access.thread);
+    let hb = graph.hb(g);
+    hb[access.thread.index()] > access.index + 1 || (thread.join.is_some() && contains(hb, graph.event(thread.join)))
+}
+
 /// Whether `([SC fence] ; hb? ; scb ; [SC access])` relates `f` and `b`.
 fn fence_to_access(graph: &Graph, f: EventId, b: EventId, eb: &Event) -> bool {
-    let before = if eb.po_prev.is_some() { eb.po_prev } else { graph.thread(eb.thread).spawn };
-    if graph.is_hb_before(f, before) {
+    if happens_before_access(graph, f, eb) {
         return true;
     }
     accesses(graph, eb.loc)
@@ -175,9 +216,7 @@ fn fence_to_access(graph: &Graph, f: EventId, b: EventId, eb: &Event) -> bool {
 
 /// Whether `([SC access] ; scb ; hb? ; [SC fence])` relates `a` and `g`.
 fn access_to_fence(graph: &Graph, a: EventId, ea: &Event, g: EventId) -> bool {
-    let thread = graph.thread(ea.thread);
-    let hb = graph.hb(g);
-    if hb[ea.thread.index()] > ea.index + 1 || (thread.join.is_some() && contains(hb, graph.event(thread.join))) {
+    if happens_before_fence(graph, ea, g) {
         return true;
     }
     accesses(graph, ea.loc).any(|y| {

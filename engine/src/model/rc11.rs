@@ -4,8 +4,9 @@
 //! `hb = (po ∪ sw)⁺` is what the graph's hb views hold: they are built as events are added. Coherence is
 //! `irreflexive (hb ; eco?)`, atomicity is seen to by the explorer, and `acyclic psc` is in [`super::psc`].
 
+use super::witness::{Description, describe_partial_sc};
 use super::{Model, Scratch, Site, coherence, psc};
-use crate::graph::Graph;
+use crate::graph::{Graph, Ties};
 
 /// The RC11 memory model.
 #[derive(Clone, Copy, Debug)]
@@ -24,5 +25,17 @@ impl Model for Rc11 {
             true => psc::floor(graph, site, is_sc, &mut scratch.psc),
             false => scratch.psc_reach.floor(graph, site),
         })
+    }
+
+    fn is_local(&self, graph: &Graph, site: &Site) -> bool {
+        !site.order.is_sc() && graph.sc_fences() == 0
+    }
+
+    fn ties(&self) -> Ties {
+        Ties::HappensBefore
+    }
+
+    fn describe(&self, description: &mut Description<'_>) {
+        describe_partial_sc(description);
     }
 }

@@ -1,8 +1,9 @@
 //! Sequential consistency: `acyclic (po ∪ rf ∪ co ∪ fr)`.
 
 use super::ghb::{Counts, Kind, Ppo};
+use super::witness::{Description, describe_global};
 use super::{Model, Scratch, Site};
-use crate::graph::{Action, EventId, Graph};
+use crate::graph::{Action, EventId, Graph, Ties};
 
 /// Sequential consistency.
 #[derive(Clone, Copy, Debug)]
@@ -27,5 +28,13 @@ impl Model for Sc {
         }
         let spawn = graph.thread(site.thread).spawn;
         scratch.reach.floor(self, graph, Kind::Full, site.po_prev, spawn, site.loc)
+    }
+
+    fn ties(&self) -> Ties {
+        Ties::Causality
+    }
+
+    fn describe(&self, description: &mut Description<'_>) {
+        describe_global(self, description);
     }
 }

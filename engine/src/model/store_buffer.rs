@@ -10,8 +10,9 @@
 //! [`Mapping`] says what Rust's orderings mean to the machine; docs/memory-models.md has the table.
 
 use super::ghb::{Counts, Kind, Ppo};
+use super::witness::{Description, describe_global};
 use super::{Model, Scratch, Site, coherence};
-use crate::graph::{Action, EventId, Graph, MemOrder, Thread};
+use crate::graph::{Action, EventId, Graph, MemOrder, Thread, Ties};
 
 /// What the orderings of a program mean to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,5 +160,17 @@ impl Model for StoreBuffer {
         let Thread { spawn, .. } = *graph.thread(site.thread);
         let kind = self.kind(&site.action);
         own.max(scratch.reach.floor(self, graph, kind, site.po_prev, spawn, site.loc))
+    }
+
+    fn ties(&self) -> Ties {
+        match self.mapping {
+            Mapping::Rust => Ties::HappensBefore,
+            // Orderings mean nothing to the machine, so that happens-before does not either.
+            Mapping::Hardware => Ties::ProgramOrder,
+        }
+    }
+
+    fn describe(&self, description: &mut Description<'_>) {
+        describe_global(self, description);
     }
 }

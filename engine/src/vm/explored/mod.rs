@@ -309,6 +309,11 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).leaks(self.row, value)
     }
 
+    /// Whether there are heap blocks that may have been leaked.
+    pub fn may_leak(&self) -> bool {
+        lock(&self.universe).row(self.row).live != 0
+    }
+
     /// Roughly how many bytes it takes.
     pub fn bytes(&self) -> usize {
         lock(&self.universe).row(self.row).bytes()

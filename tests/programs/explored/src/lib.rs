@@ -22,6 +22,7 @@ mod once;
 mod operations;
 mod parking;
 mod races;
+mod reads_from;
 mod rwlocks;
 mod sizes;
 mod spins;
