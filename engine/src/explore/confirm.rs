@@ -112,7 +112,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Attempt { thread, action, saved, .. } = attempt;
         let first = First { saved, ..First::reads(source) };
         self.graph().written(source, attempt.loc) != attempt.expected
-            && (self.try_out(thread, action, first).is_some_and(|spin| spin.events > attempt.distance)
+            && (self.try_out(thread, action, first).is_some_and(|spin| spin.alone && spin.events > attempt.distance)
                 || self.goes_on_with(attempt, source)
                 || self.loads_again(attempt, source))
     }
@@ -125,7 +125,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         let attempt = self.next_attempt(thread);
-        self.try_out(thread, action, First { way: 1, ..First::reads(source) }).is_some()
+        self.try_out(thread, action, First { way: 1, ..First::reads(source) }).is_some_and(|spin| spin.alone)
             || attempt.is_some_and(|attempt| self.goes_on_with(attempt, source) || self.loads_again(attempt, source))
     }
 

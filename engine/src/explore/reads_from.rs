@@ -244,7 +244,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             for way in 0..action.ways(old) {
                 let Some(value) = action.update(old, way) else {
-                    if position >= floors.read || !settled && self.can_read(thread, source, way) {
+                    let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
+                    if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
                         self.choices.push(Choice::Read { source, way });
                     }
                     continue;
@@ -252,7 +253,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 if settled && position < floors.update {
                     continue;
                 }
-                if value == old && self.waits_in_vain(thread, source) {
+                let takes_back = value == old || self.program.may_undo(&self.state, thread);
+                if takes_back && self.waits_in_vain(thread, source) {
                     if self.can_be_last(Part::Whole, loc, source) {
                         self.choices.push(Choice::Read { source, way });
                     }

@@ -82,6 +82,9 @@ pub(super) struct Spin {
     pub events: u32,
     /// How many of them were tried.
     steps: u32,
+    /// Whether nothing else was read after the first action, but for what was written since: whatever others write, the
+    /// thread comes back.
+    pub alone: bool,
     /// What it has read, as far as that is known.
     asleep: Asleep,
 }
@@ -127,7 +130,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let action = self.graph().thread(thread).pending;
         self.waiting.level >= AwaitLevel::InPlace
             && self.may_spin(thread)
-            && self.try_out(thread, action, First::reads(source)).is_some()
+            && self.try_out(thread, action, First::reads(source)).is_some_and(|spin| spin.alone)
     }
 
     pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
@@ -157,7 +160,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn run_trial(&mut self, thread: ThreadId, pending: Action, first: First, overlay: &mut Overlay) -> Option<Spin> {
-        let (mut action, mut asleep, mut remembered) = (pending, Asleep::default(), true);
+        let (mut action, mut asleep, mut remembered, mut alone) = (pending, Asleep::default(), true, true);
         let First { mut source, mut value, mut way, .. } = first;
         let graph = &self.graphs[self.level];
         self.trial_failed = false;
@@ -167,7 +170,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let (read, update) = match (action, action.loc()) {
                 (Action::Spin { events }, _) => {
                     remembered &= overlay.is_empty();
-                    return Some(Spin { events, steps, asleep: if remembered { asleep } else { Asleep::default() } });
+                    let asleep = if remembered { asleep } else { Asleep::default() };
+                    return Some(Spin { events, steps, alone, asleep });
                 }
                 (Action::Fence { .. }, _) => (0, None),
                 (Action::Store { loc, value, order }, _) if order.is_atomic() => {
@@ -176,6 +180,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 }
                 (_, Some(loc)) if is_tried(&action) => {
                     let last = self.latest_value(loc);
+                    alone &= steps == 0 || overlay.has(loc);
                     let write = source.take();
                     let other = write.map(|write| self.graph().written(write, loc)).or_else(|| overlay.value(loc));
                     let latest = other.or(last).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));

@@ -100,6 +100,7 @@ fn goes_on_while_it_fails() {
 #[dpor::test(spurious = true)]
 fn goes_on_after_failing_spuriously() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2
+    // LEVELS: off 2.. stale 2.. in-place 2.. full 2
     let counter = AtomicUsize::new(0);
     let add = || {
         let mut current = counter.load(Relaxed);
@@ -130,6 +131,7 @@ fn update() {
 #[dpor::test]
 fn update_that_gives_up() {
     // COUNT: rc11 3 sc 3 tso 3 pso 3
+    // LEVELS: off 3.. stale 3.. in-place 3.. full 3
     let left = AtomicUsize::new(1);
     let taken = AtomicUsize::new(0);
     threads(3, |i| {
@@ -358,4 +360,29 @@ fn twice_each() {
     };
     two(add_twice, add_twice);
     assert_eq!(counter.into_inner(), 4);
+}
+
+// After an attempt that has failed, a thread looks whether it is to go on at all: then failures matter. The first adds one
+// before or after the other; or it fails, having seen what the other has replaced, and then sees that it is to stop, or not and
+// tries again.
+#[dpor::test]
+fn gives_up_after_a_failure() {
+    let (counter, stop) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let add = || {
+        loop {
+            let seen = counter.load(Relaxed);
+            if counter.compare_exchange(seen, seen + 1, Relaxed, Relaxed).is_ok() {
+                return true;
+            }
+            if stop.load(Relaxed) == 1 {
+                return false;
+            }
+        }
+    };
+    let other = || {
+        counter.fetch_add(1, Relaxed);
+        stop.store(1, Relaxed);
+    };
+    let (added, ()) = two(add, other);
+    assert!(added); // ERROR: panic
 }

@@ -95,6 +95,7 @@ fn all(stack: &Stack, popped: impl IntoIterator<Item = Popped>) -> Vec<u32> {
 #[dpor::test]
 fn pushes_and_a_pop() {
     // COUNT: rc11 8 sc 8 tso 8 pso 8
+    // LEVELS: off 8.. stale 8.. in-place 8.. full 8
     let stack = Stack::new(RIGHT);
     let popped = thread::scope(|scope| {
         scope.spawn(|| stack.push(1));
@@ -107,6 +108,7 @@ fn pushes_and_a_pop() {
 #[dpor::test]
 fn pushes_of_one_and_pops_of_another() {
     // COUNT: rc11 6 sc 6 tso 6 pso 6
+    // LEVELS: off 6.. stale 6.. in-place 6.. full 6
     let stack = Stack::new(RIGHT);
     let push = || [1, 2].map(|value| stack.push(value));
     let (_, popped) = two(push, || [stack.pop(), stack.pop()]);
@@ -120,6 +122,7 @@ fn pushes_of_one_and_pops_of_another() {
 #[dpor::test]
 fn push_and_pop_by_two() {
     // COUNT: rc11 10 sc 10 tso 10 pso 10
+    // LEVELS: off 10.. stale 10.. in-place 10.. full 10
     let stack = Stack::new(RIGHT);
     let push_and_pop = |value| {
         stack.push(value);
@@ -133,6 +136,7 @@ fn push_and_pop_by_two() {
 #[dpor::test]
 fn push_and_pop_by_three() {
     // COUNT: rc11 270.. sc 270.. tso 270.. pso 270..
+    // LEVELS: off 270.. stale 270.. in-place 270.. full 270..
     let stack = Stack::new(RIGHT);
     let popped: Vec<_> = thread::scope(|scope| {
         let push_and_pop = |value| {
