@@ -81,31 +81,24 @@ impl Explored {
 }
 
 /// Explores the tests of a package under each model, with several numbers of workers; panics with all that differs from
-/// what the comments say. The tests of these names are left out.
-pub fn assert_as_annotated(package: &Package, except: &[&str]) {
+/// what the comments say.
+pub fn assert_as_annotated(package: &Package) {
     let explored = Explored::of(package);
     let annotations = annotations::read(package.directory());
-    for name in except {
-        assert!(annotations.contains_key(*name), "there is no test {name}");
-    }
-    let wrong = explored.problems(|test| match &annotations[&test.name] {
-        _ if except.contains(&&*test.name) => Vec::new(),
-        annotation => MemoryModel::ALL.iter().flat_map(|model| problems(&explored, test, annotation, *model)).collect(),
+    let wrong = explored.problems(|test| {
+        let annotation = &annotations[&test.name];
+        MemoryModel::ALL.iter().flat_map(|model| problems(&explored, test, annotation, *model)).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(explored.tests().len(), annotations.len(), "tests that are in no module");
 }
 
 /// Explores the tests of a package under RC11 with each value of `--await`: what they come to is the same, and so is the
-/// number of complete executions, unless the comments say otherwise. Panics with all that differs. The tests of these names
-/// are left out.
-pub fn assert_levels_agree(package: &Package, except: &[&str]) {
+/// number of complete executions, unless the comments say otherwise. Panics with all that differs.
+pub fn assert_levels_agree(package: &Package) {
     let explored = Explored::of(package);
     let annotations = annotations::read(package.directory());
     let wrong = explored.problems(|test| {
-        if except.contains(&&*test.name) {
-            return Vec::new();
-        }
         let full = explored.check(test, MemoryModel::Rc11, 1).stats.executions;
         let annotation = &annotations[&test.name];
         AwaitLevel::ALL.iter().flat_map(|level| problems_at(&explored, test, annotation, *level, full)).collect()

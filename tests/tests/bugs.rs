@@ -4,5 +4,5 @@ use dpor_tests::{Package, explored};
 
 #[test]
 fn bugs_are_found_and_fixes_pass() {
-    explored::assert_as_annotated(&Package::new("bugs"), &[]);
+    explored::assert_as_annotated(&Package::new("bugs"));
 }

@@ -5,18 +5,14 @@ use dpor_engine::vm::{ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
-/// Tests that wait for what the checker does not have yet: pushes to a stack whose failed attempts are not recognised in
-/// every form.
-const PENDING: &[&str] = &["waiting::stack"];
-
 #[test]
 fn executions_and_errors_are_as_expected() {
-    explored::assert_as_annotated(&Package::new("explored"), PENDING);
+    explored::assert_as_annotated(&Package::new("explored"));
 }
 
 #[test]
 fn synchronization_has_the_executions_that_its_models_say() {
-    explored::assert_as_annotated(&Package::new("synchronization"), &[]);
+    explored::assert_as_annotated(&Package::new("synchronization"));
 }
 
 /// What each thread of a deadlock waits for, and who has it.

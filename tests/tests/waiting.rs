@@ -4,10 +4,10 @@ use dpor_tests::{Package, explored};
 
 #[test]
 fn executions_and_errors_are_as_expected() {
-    explored::assert_as_annotated(&Package::new("waiting"), &[]);
+    explored::assert_as_annotated(&Package::new("waiting"));
 }
 
 #[test]
 fn levels_differ_in_what_is_blocked_only() {
-    explored::assert_levels_agree(&Package::new("waiting"), &[]);
+    explored::assert_levels_agree(&Package::new("waiting"));
 }
