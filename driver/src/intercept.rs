@@ -1,4 +1,4 @@
-//! Functions of the standard library that the machine provides in another way, found by their path.
+//! Functions of the standard library, and a few of other crates, that the machine provides in another way, found by their path.
 //!
 //! Each replaces a whole function. A path that does not exist in the standard library would silently not be
 //! intercepted, so every one of them is looked up first.
@@ -40,6 +40,9 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     // No limit by control groups: those are files.
     ("std::sys::thread::unix::cgroups::quota", Replacement::Constant(u64::MAX)),
     ("std::thread::scoped::ScopeData::increment_num_running_threads", Replacement::ScopeEnter),
+    ("crossbeam_utils::backoff::Backoff::spin", Replacement::Builtin(Builtin::BackoffSpin)),
+    ("crossbeam_utils::backoff::Backoff::snooze", Replacement::Builtin(Builtin::BackoffSnooze)),
+    ("crossbeam_utils::backoff::Backoff::is_completed", Replacement::Builtin(Builtin::BackoffIsCompleted)),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),
     ("std::panicking::default_hook", Replacement::PanicHook),
@@ -50,7 +53,8 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
 impl<'tcx> ProgramBuilder<'tcx> {
     /// The first function to be replaced that the standard library does not have.
     pub fn missing_interception(&self) -> Option<&'static str> {
-        let in_std = REPLACEMENTS.iter().map(|(path, _)| *path).filter(|path| !path.starts_with("dpor::"));
+        let is_in_std = |path: &&str| !path.starts_with("dpor::") && !path.starts_with("crossbeam_utils::");
+        let in_std = REPLACEMENTS.iter().map(|(path, _)| *path).filter(is_in_std);
         in_std.into_iter().find(|path| self.find(&path.split("::").collect::<Vec<_>>()).is_none())
     }
 
@@ -58,13 +62,24 @@ impl<'tcx> ProgramBuilder<'tcx> {
     pub fn intercept(&mut self, id: FuncId, instance: Instance<'tcx>) -> bool {
         let ty::InstanceKind::Item(def_id) = instance.def else { return false };
         let krate = self.tcx.crate_name(def_id.krate);
-        if !matches!(krate.as_str(), "core" | "std" | "dpor") {
+        if !matches!(krate.as_str(), "core" | "std" | "dpor" | "crossbeam_utils") {
             return false;
         }
         let path = with_no_visible_paths!(with_no_trimmed_paths!(self.tcx.def_path_str(def_id)));
         let Some(&(_, replacement)) = REPLACEMENTS.iter().find(|(name, _)| *name == path) else { return false };
+        if krate.as_str() == "crossbeam_utils" && !self.is_backoff(instance) {
+            return false;
+        }
         self.replace(id, instance, replacement);
         true
+    }
+
+    /// Whether a method is of a struct that is nothing but a counter of 32 bits.
+    fn is_backoff(&self, method: Instance<'tcx>) -> bool {
+        let sig = method.ty(self.tcx, ty::TypingEnv::fully_monomorphized()).fn_sig(self.tcx);
+        let sig = self.tcx.instantiate_bound_regions_with_erased(sig);
+        let receiver = sig.inputs().first().and_then(|input| input.builtin_deref(true));
+        receiver.is_some_and(|ty| self.field_offset(ty, "step") == Some(0) && layout_of(self.tcx, ty).size.bytes() == 4)
     }
 
     fn replace(&mut self, id: FuncId, instance: Instance<'tcx>, replacement: Replacement) {

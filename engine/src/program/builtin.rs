@@ -64,6 +64,12 @@ pub enum Builtin {
     SchedYield,
     /// `()`: a hint that the thread spins.
     SpinLoop,
+    /// `(counter)`: `Backoff::spin` of crossbeam-utils.
+    BackoffSpin,
+    /// `(counter)`: `Backoff::snooze` of crossbeam-utils.
+    BackoffSnooze,
+    /// `(counter) -> bool`: `Backoff::is_completed` of crossbeam-utils.
+    BackoffIsCompleted,
     /// `(request, remaining) -> i32`
     Nanosleep,
     /// `(clock, flags, request, remaining) -> i32`

@@ -1,6 +1,7 @@
 //! The functions of the machine: see [`Builtin`] for what each does.
 
 mod alloc;
+mod backoff;
 mod futex;
 mod panic;
 mod process;
@@ -78,6 +79,9 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         Builtin::SchedYield | Builtin::SpinLoop => {
             let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };
             Ok(context.stop(Action::Yield, reply))
+        }
+        Builtin::BackoffSpin | Builtin::BackoffSnooze | Builtin::BackoffIsCompleted => {
+            backoff::call(context, builtin, site)
         }
         Builtin::Nanosleep | Builtin::ClockNanosleep | Builtin::ClockGettime => time::call(context, builtin, site),
         Builtin::ErrnoLocation

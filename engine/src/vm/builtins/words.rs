@@ -97,12 +97,12 @@ fn finish(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow>
 }
 
 /// Whether exploring knows of this, so that it is modelled. On a fixed schedule everything is.
-fn knows(context: &Context, site: memory::Site) -> bool {
+pub fn knows(context: &Context, site: memory::Site) -> bool {
     context.heap.tracking.as_ref().is_none_or(|tracking| tracking.tracked.contains(site))
 }
 
 /// Exploring must know of this.
-fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
+pub fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
     if knows(context, site) {
         return Ok(());
     }

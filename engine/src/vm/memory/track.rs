@@ -43,6 +43,8 @@ pub enum Site {
     Disconnection,
     /// Whether threads have ended, without waiting for it: their end is visible.
     Finish,
+    /// How far a thread has backed off.
+    Backoff,
     /// A loop that may wait for other threads, by where it is.
     Loop(u64),
     /// One that also writes, and takes it back.

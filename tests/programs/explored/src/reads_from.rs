@@ -140,14 +140,20 @@ fn a_pointer_is_overwritten_by_another_thread() {
 fn waits_for_what_is_overwritten() {
     thread::spawn(|| X.store(1, Relaxed));
     thread::spawn(|| X.store(2, Relaxed));
-    while X.load(Relaxed) != 1 {} // ERROR: non-termination
+    // ERROR: non-termination
+    while X.load(Relaxed) != 1 {
+        std::hint::spin_loop();
+    }
 }
 
 #[dpor::test]
 fn waits_for_what_is_overwritten_by_the_first() {
     thread::spawn(|| X.store(2, Relaxed));
     thread::spawn(|| X.store(1, Relaxed));
-    while X.load(Relaxed) != 1 {} // ERROR: non-termination
+    // ERROR: non-termination
+    while X.load(Relaxed) != 1 {
+        std::hint::spin_loop();
+    }
 }
 
 // Either variable alone may end as 2; both cannot under SC, since each thread sets one to 2 before the other to 1.
@@ -162,7 +168,10 @@ fn waits_for_one_of_two() {
         Y.store(2, Relaxed);
         X.store(1, Relaxed);
     });
-    while X.load(Relaxed) != 1 && Y.load(Relaxed) != 1 {} // ERROR: non-termination
+    // ERROR: non-termination
+    while X.load(Relaxed) != 1 && Y.load(Relaxed) != 1 {
+        std::hint::spin_loop();
+    }
 }
 
 // Two blocks are kept in two variables, whatever the order; one variable alone loses one of them.
