@@ -72,19 +72,22 @@ impl Eq for Wrong {}
 pub struct State {
     vm: Explored<graph::Action>,
     trails: Trails,
+    /// What the thread that ran last has written to what others have, as a number; 0 if nothing.
+    written: u64,
     /// What went wrong.
     issue: Option<Issue>,
 }
 
 impl Clone for State {
     fn clone(&self) -> State {
-        State { vm: self.vm.clone(), trails: self.trails.clone(), issue: self.issue.clone() }
+        State { vm: self.vm.clone(), trails: self.trails.clone(), written: self.written, issue: self.issue.clone() }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &State) {
         self.vm.clone_from(&source.vm);
         self.trails.clone_from(&source.trails);
+        self.written = source.written;
         self.issue.clone_from(&source.issue);
     }
 }
@@ -184,7 +187,8 @@ impl Subject {
     /// Notices where a thread waits in a loop.
     #[inline]
     fn follow(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
-        let Stepped { action, mark, effect, changed, in_loop, .. } = stepped;
+        let Stepped { action, mark, effect, changed, written, in_loop, .. } = stepped;
+        state.written = written;
         if let Some(bound) = self.unroll
             && state.trails.come_back(id, mark.site) > bound
         {
@@ -440,9 +444,10 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
-            Ok(vm) => State { vm, trails: Trails::default(), issue: None },
+            Ok(vm) => State { vm, trails: Trails::default(), written: 0, issue: None },
             Err(failure) => {
-                let mut state = State { vm: Explored::vacant(&self.basis), trails: Trails::default(), issue: None };
+                let mut state =
+                    State { vm: Explored::vacant(&self.basis), trails: Trails::default(), written: 0, issue: None };
                 state.fail(failure);
                 state
             }
@@ -481,7 +486,11 @@ impl Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.vm.is_alike(&b.vm, vm_thread(thread))
+        a.written == b.written && a.vm.is_alike(&b.vm, vm_thread(thread))
+    }
+
+    fn has_written(&self, state: &State) -> bool {
+        state.written != 0
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {

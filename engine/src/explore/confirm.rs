@@ -157,7 +157,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         let failed = graph.written(source, loc);
-        if self.resume_on_trial(thread, saved, failed) != first {
+        if self.resume_on_trial(thread, saved, failed) != first || self.program.has_written(&self.trial) {
             return false;
         }
         self.not_before(loc, source).into_iter().all(|write| {

@@ -21,6 +21,7 @@ mod program;
 mod reads_from;
 mod replay;
 mod revisit;
+mod slowing;
 mod snapshots;
 mod stats;
 mod undo;

@@ -78,9 +78,16 @@ pub trait Program: Sync {
         false
     }
 
-    /// Whether a thread is in the same state in both, and so would do the same from there on, given the same answers.
+    /// Whether a thread, which was the last to run in both, is in the same state and has written the same when it ran, and so
+    /// would do the same from there on, given the same answers.
     fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
         let _ = (a, b, thread);
+        false
+    }
+
+    /// Whether the thread that was the last to run has written to memory of others.
+    fn has_written(&self, state: &Self::State) -> bool {
+        let _ = state;
         false
     }
 

@@ -352,7 +352,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if let Some(failed) = self.take_learned() {
             return failed;
         }
-        if self.is_stale(thread) {
+        if self.is_stale(thread) || self.has_only_counted(id) {
             return Step::Cut;
         }
         let graph = &mut self.graphs[self.level];

@@ -112,6 +112,8 @@ pub struct Stepped<A> {
     /// What that which it waited for before has changed for others.
     pub effect: Effect,
     pub changed: Changes,
+    /// What it has written to what others have, as a number; 0 if nothing.
+    pub written: u64,
     /// Whether it can come back to where it is now.
     pub in_loop: bool,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).

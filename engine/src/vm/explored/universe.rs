@@ -161,7 +161,7 @@ impl<A: Copy> Universe<A> {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
                     let (mark, changed) = (self.threads.mark(before), Changes::Nothing);
-                    return Ok(Stepped { action, mark, effect, changed, in_loop: false, went_on: false });
+                    return Ok(Stepped { action, mark, effect, changed, written: 0, in_loop: false, went_on: false });
                 }
             },
             _ => None,
@@ -176,13 +176,14 @@ impl<A: Copy> Universe<A> {
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
                 let changed = self.vm.heap.objects.changes_by(id);
+                let written = self.vm.heap.objects.written_by(id);
                 self.leave(row);
                 let in_loop = self.vm.is_in_loop(id);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
                 let mark = self.threads.mark(to);
-                let stepped = Stepped { action, mark, effect, changed, in_loop, went_on: true };
+                let stepped = Stepped { action, mark, effect, changed, written, in_loop, went_on: true };
                 self.forget_outdated_steps();
                 if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
                     let log = &self.vm.heap.objects.log;

@@ -216,6 +216,19 @@ impl Objects {
         self.log.changed.iter().map(of).max().unwrap_or(Changes::Nothing)
     }
 
+    /// What the thread that runs has changed of what others have, as a number that means the same to every worker; 0 if that
+    /// is nothing.
+    pub fn written_by(&self, thread: ThreadId) -> u64 {
+        let of_others = |object: &&ObjectId| {
+            let key = self.keys[object.index()];
+            !matches!(key, Key::Block { thread: owner, .. } if owner == thread) && !self.is_unchanged(**object)
+        };
+        let changed = self.log.changed.iter().filter(of_others);
+        changed.fold(0, |digest, object| {
+            hash_of(&(digest, self.keys[object.index()], self.values.get(self.version(*object)))) | 1
+        })
+    }
+
     /// Whether an object that was written is as it was before, and the step depends on how it was.
     fn is_unchanged(&self, object: ObjectId) -> bool {
         let before = self.log.reads.iter().find(|(read, _)| *read == object);

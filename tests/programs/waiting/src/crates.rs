@@ -1,5 +1,6 @@
 //! Waiting as crates do it: `Backoff` of crossbeam-utils, and the locks of spin, unmodified.
 
+use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
 use crossbeam_utils::Backoff;
@@ -21,11 +22,12 @@ fn snooze() {
     two(|| flag.store(true, Release), wait);
 }
 
-// Where somebody asks, it counts up to 11, and is the same from then on. So the thread may see the flag unset from 0 to 11
-// times in a row, being in another state each time, and waits after that: 12.
+// Where somebody asks, it counts up to 11, and is the same from then on; but when the loop ends, nothing is left of that: 1.
+// Below the full level the thread may see the flag unset from 0 to 11 times in a row, being in another state each time.
 #[dpor::test]
 fn snooze_until_completed() {
-    // COUNT: rc11 12 sc 12 tso 12 pso 12
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    // LEVELS: off 12+1 stale 12 in-place 12 full 1
     let flag = AtomicBool::new(false);
     let wait = || {
         let backoff = Backoff::new();
@@ -38,6 +40,42 @@ fn snooze_until_completed() {
         }
     };
     two(|| flag.store(true, Release), wait);
+}
+
+// A counter of one's own that only slows the spinning down: 1.
+#[dpor::test]
+fn backoff_by_hand() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    // LEVELS: off 1.. stale 1.. in-place 1.. full 1
+    let flag = AtomicBool::new(false);
+    let wait = || {
+        let mut step = 0;
+        while !flag.load(Acquire) {
+            (0..1 << step).for_each(|_| hint::spin_loop());
+            if step < 4 {
+                step += 1;
+            }
+        }
+    };
+    two(|| flag.store(true, Release), wait);
+}
+
+// The same where the number of steps is the result: from 0 to 4.
+#[dpor::test]
+fn backoff_that_tells() {
+    // COUNT: rc11 5 sc 5 tso 5 pso 5
+    let flag = AtomicBool::new(false);
+    let wait = || {
+        let mut step = 0;
+        while !flag.load(Acquire) {
+            if step < 4 {
+                step += 1;
+            }
+        }
+        step
+    };
+    let ((), steps) = two(|| flag.store(true, Release), wait);
+    assert!(steps <= 4);
 }
 
 /// Backs off by spinning.
