@@ -103,7 +103,7 @@ fn junit_is_read_back() {
     assert!(message.as_ref().unwrap().as_str().contains("seen: 100%"));
     assert!(description.as_ref().unwrap().as_str().contains("load X = 1 (Relaxed) ← #2"));
     let properties: Vec<_> = failed.properties.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
-    assert_eq!(properties, [("model", "rc11"), ("executions", "2"), ("blocked", "0")]);
+    assert_eq!(properties, [("model", "rc11"), ("executions", "1"), ("blocked", "0")]);
 }
 
 fn status(status: &TestCaseStatus) -> &'static str {
