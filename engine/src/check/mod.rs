@@ -187,7 +187,8 @@ impl Findings {
                 explore::Failure::Unordered(_)
                 | explore::Failure::Repeated(_)
                 | explore::Failure::Transient(..)
-                | explore::Failure::Noticed(_) => findings.limit = Some(Limit::Time),
+                | explore::Failure::Noticed(_)
+                | explore::Failure::Unsettled => findings.limit = Some(Limit::Time),
             }
         }
         findings

@@ -478,6 +478,10 @@ impl Program for Subject {
         self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
     }
 
+    fn has_loops(&self) -> bool {
+        self.tracked.has_loops() || self.tracked.has_undoing_loops()
+    }
+
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
         let undoes = |site| self.tracked.contains(Site::Undoing(site));
         self.tracked.has_undoing_loops()

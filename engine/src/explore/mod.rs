@@ -197,6 +197,10 @@ pub enum Failure<E> {
     /// Somebody may notice what a loop writes and takes back: the program must not say then that it
     /// [takes it back](Program::may_undo), and is to be explored again.
     Noticed(Loc),
+    /// Under reads-from equivalence, a graph of a program with loops has several witnesses: what is done about threads that wait
+    /// relies on there being one beyond the level [`AwaitLevel::Stale`], so it is explored again with that. Reports never have
+    /// this.
+    Unsettled,
 }
 
 /// An erroneous execution.
@@ -260,10 +264,10 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 ) -> (Report<P::Error>, Vec<O>) {
     let (mut unordered, mut repeated) = (Locs::default(), Locs::default());
     let mut transients = Vec::new();
+    let mut level = config.awaiting;
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let waiting =
-            Waiting { level: config.awaiting, unordered: &unordered, repeated: &repeated, transients: &transients };
+        let waiting = Waiting { level, unordered: &unordered, repeated: &repeated, transients: &transients };
         let (report, observers) = with_model(config, Run { program, config, waiting, progress, observers });
         let mut again = false;
         for found in &report.errors {
@@ -271,6 +275,7 @@ pub fn explore_with<P: Program, O: Observer<P>>(
                 Failure::Unordered(loc) => unordered.insert(loc),
                 Failure::Repeated(loc) => repeated.insert(loc),
                 Failure::Transient(loc, transient) => transients.push((loc, transient)),
+                Failure::Unsettled => level = AwaitLevel::Stale,
                 _ => continue,
             }
             again = true;

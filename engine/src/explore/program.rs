@@ -72,6 +72,11 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether there are such loops at all.
+    fn has_loops(&self) -> bool {
+        true
+    }
+
     /// Whether that may write and take it back in the same iteration.
     fn may_undo(&self, state: &Self::State, thread: ThreadId) -> bool {
         let _ = (state, thread);

@@ -163,6 +163,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     pub fn step(&mut self) -> Step<P::Error> {
         let start = self.choices.len();
         self.stuck.clear();
+        if self.waiting.level > AwaitLevel::Stale && !self.graph().is_settled() && self.program.has_loops() {
+            return Step::Failed(Failure::Unsettled);
+        }
         let (thread, choice) = loop {
             let Some(thread) = self.next_thread() else { return self.full() };
             self.decide(thread);

@@ -320,7 +320,11 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     fn is_final(&self, failure: &Failure<P::Error>) -> bool {
         match failure {
             Failure::Program(error) => self.visitor.program.is_final(error),
-            Failure::Unordered(_) | Failure::Repeated(_) | Failure::Transient(..) | Failure::Noticed(_) => true,
+            Failure::Unordered(_)
+            | Failure::Repeated(_)
+            | Failure::Transient(..)
+            | Failure::Noticed(_)
+            | Failure::Unsettled => true,
             Failure::Race(_) | Failure::Nondeterminism(_) => false,
         }
     }
