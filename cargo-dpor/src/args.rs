@@ -245,6 +245,10 @@ pub struct CargoArgs {
     #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Cargo")]
     pub verbose: u8,
 
+    /// Check every `#[test]` too, not only each `#[dpor::test]`
+    #[arg(long)]
+    pub all_tests: bool,
+
     /// Check the tests of this package
     #[arg(short, long, value_name = "SPEC", help_heading = "Package selection")]
     pub package: Vec<String>,

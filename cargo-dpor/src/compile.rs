@@ -25,6 +25,9 @@ use crate::workspace::Workspace;
 use message::{Artifact, Message};
 use target_directory::TargetDirectory;
 
+/// Tells the driver to lower every `#[test]`, not only every `#[dpor::test]`.
+const ALL_TESTS: &str = "DPOR_ALL_TESTS";
+
 /// A compiled test target.
 pub struct Binary {
     /// The package's name.
@@ -93,6 +96,7 @@ pub fn compile(
     let directory = TargetDirectory::open(&workspace.target_directory, &driver, sysroot, style)?;
     let mut cargo = cargo(toolchain, args, &directory, style);
     cargo.env("RUSTC_WRAPPER", &driver).env("DPOR_SYSROOT", sysroot).env("LD_LIBRARY_PATH", toolchain.library_path()?);
+    cargo.env_remove(ALL_TESTS).envs(args.all_tests.then_some((ALL_TESTS, "1")));
     let Some(artifacts) = run_cargo(cargo)? else { return Ok(None) };
     let mut binaries = Vec::new();
     for artifact in artifacts {

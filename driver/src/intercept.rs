@@ -275,13 +275,18 @@ impl<'tcx> ProgramBuilder<'tcx> {
 
     /// A function by its path: the crate, modules, its name.
     fn find(&self, path: &[&str]) -> Option<Instance<'tcx>> {
+        Some(self.mono(self.find_item(path)?))
+    }
+
+    /// What has this path: the crate, modules, its name.
+    pub fn find_item(&self, path: &[&str]) -> Option<DefId> {
         let (krate, rest) = path.split_first()?;
         let krate = self.tcx.crates(()).iter().find(|id| self.tcx.crate_name(**id).as_str() == *krate)?;
         let mut def_id = krate.as_def_id();
         for name in rest {
             def_id = self.child(def_id, name)?;
         }
-        Some(self.mono(def_id))
+        Some(def_id)
     }
 
     /// An item of a module, or a method of a type.

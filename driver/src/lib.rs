@@ -32,8 +32,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rustc_driver::{Callbacks, Compilation, catch_with_exit_code};
-use rustc_interface::interface::Compiler;
+use rustc_interface::interface::{Compiler, Config};
 use rustc_middle::ty::{self, Instance, TyCtxt};
+use rustc_span::Symbol;
 
 use crate::lower::Lowering;
 use crate::program::ProgramBuilder;
@@ -48,6 +49,9 @@ const FLAGS: [&str; 6] = [
     "-Zub-checks=no",
     "-Cpanic=unwind",
 ];
+
+/// Set where every `#[test]` is to be lowered, not only every `#[dpor::test]`.
+const ALL_TESTS: &str = "DPOR_ALL_TESTS";
 
 /// Runs the driver with the arguments that cargo gives to a compiler wrapper: the compiler, then its arguments.
 pub fn main() -> ExitCode {
@@ -107,6 +111,16 @@ struct Lower {
 }
 
 impl Callbacks for Lower {
+    fn config(&mut self, config: &mut Config) {
+        if self.output.is_some() {
+            // Cargo compiles anew where the variable is not what it was.
+            config.track_state = Some(Box::new(|sess| {
+                let value = std::env::var(ALL_TESTS).ok().map(|value| Symbol::intern(&value));
+                sess.env_depinfo.borrow_mut().insert((Symbol::intern(ALL_TESTS), value));
+            }));
+        }
+    }
+
     fn after_analysis<'tcx>(&mut self, _compiler: &Compiler, tcx: TyCtxt<'tcx>) -> Compilation {
         if let Some(output) = &self.output {
             let mut builder = ProgramBuilder::new(tcx);
@@ -115,6 +129,9 @@ impl Callbacks for Lower {
             }
             if let Err(error) = builder.collect_tests() {
                 tcx.dcx().fatal(error.to_string());
+            }
+            if std::env::var_os(ALL_TESTS).is_some() {
+                builder.collect_plain_tests();
             }
             lower_all(&mut builder);
             debug::finish(&mut builder.program.debug);

@@ -1,13 +1,18 @@
-//! Finds the tests of a crate: the markers that `#[dpor::test]` leaves.
+//! Finds the tests of a crate: the markers that `#[dpor::test]` leaves and, where they are asked for, the descriptions
+//! that `#[test]` leaves for the test harness.
 
-use dpor_engine::program::{ConfigError, Test, TestConfig};
+use std::collections::{HashMap, HashSet};
+
+use dpor_engine::program::{ConfigError, ShouldPanic, Test, TestConfig};
 use rustc_abi::Size;
+use rustc_attr_ir::find_attr;
 use rustc_hir::def::DefKind;
 use rustc_hir::def_id::{DefId, LocalDefId};
 use rustc_middle::mir::ConstValue;
 use rustc_middle::mir::interpret::{AllocId, GlobalAlloc, alloc_range};
 use rustc_middle::ty::print::with_no_trimmed_paths;
 use rustc_middle::ty::{self, Instance, TyCtxt};
+use rustc_span::Symbol;
 
 use crate::lower::layout_of;
 use crate::program::ProgramBuilder;
@@ -20,7 +25,7 @@ struct Marker<'tcx> {
 }
 
 impl<'tcx> ProgramBuilder<'tcx> {
-    /// Finds all tests and queues what they run.
+    /// Finds the tests marked as ours, and queues what they run.
     pub fn collect_tests(&mut self) -> Result<(), ConfigError> {
         let tcx = self.tcx;
         let markers: Vec<LocalDefId> = tcx.hir_body_owners().filter(|id| is_marker(tcx, *id)).collect();
@@ -37,6 +42,72 @@ impl<'tcx> ProgramBuilder<'tcx> {
         }
         Ok(())
     }
+
+    /// Finds the other tests of the crate, and queues what they run.
+    pub fn collect_plain_tests(&mut self) {
+        let Some(run) = self.find_item(&["test", "dpor_run"]) else { return };
+        let ours: HashSet<String> = self.program.tests.iter().map(|test| test.name.clone()).collect();
+        for test in plain_tests(self.tcx).into_iter().filter(|test| !ours.contains(&test.name)) {
+            let closure = self.tcx.type_of(test.closure).instantiate_identity().skip_norm_wip();
+            let args = self.tcx.mk_args(&[closure.into()]);
+            let entry = self.function(Instance::new_raw(run, args));
+            let place = self.place(self.tcx.def_ident_span(test.function).unwrap_or(self.tcx.def_span(test.function)));
+            let config = attributes(self.tcx, test.function);
+            self.program.tests.push(Test { name: test.name, dpor: false, config, entry, place });
+        }
+    }
+}
+
+/// A `#[test]`: the function, and the closure without arguments that runs it for the harness.
+struct PlainTest {
+    /// Its path, as the harness prints it.
+    name: String,
+    function: LocalDefId,
+    closure: LocalDefId,
+}
+
+/// The functions with `#[test]`. Each has a static of the same name beside it, with a closure that calls it.
+fn plain_tests(tcx: TyCtxt<'_>) -> Vec<PlainTest> {
+    let mut functions: HashMap<(DefId, Symbol), LocalDefId> = HashMap::new();
+    let mut closures: HashMap<DefId, LocalDefId> = HashMap::new();
+    let mut descriptions: Vec<(LocalDefId, Symbol)> = Vec::new();
+    for id in tcx.hir_body_owners() {
+        match tcx.def_kind(id) {
+            DefKind::Fn => {
+                functions.insert((tcx.parent(id.to_def_id()), tcx.item_name(id)), id);
+            }
+            DefKind::Closure if takes_nothing(tcx, id) => {
+                closures.insert(tcx.parent(id.to_def_id()), id);
+            }
+            DefKind::Static { .. } => descriptions.extend(described_test(tcx, id).map(|name| (id, name))),
+            _ => {}
+        }
+    }
+    let test = |(id, name): (LocalDefId, Symbol)| {
+        let function = *functions.get(&(tcx.parent(id.to_def_id()), tcx.item_name(id)))?;
+        Some(PlainTest { name: name.to_string(), function, closure: *closures.get(&id.to_def_id())? })
+    };
+    descriptions.into_iter().filter_map(test).collect()
+}
+
+/// The name of the test that a static describes. The harness sees only those in modules.
+fn described_test(tcx: TyCtxt<'_>, id: LocalDefId) -> Option<Symbol> {
+    let in_module = tcx.def_kind(tcx.parent(id.to_def_id())) == DefKind::Mod;
+    in_module.then(|| find_attr!(tcx, id, RustcTestMarker(name) => *name)).flatten()
+}
+
+/// Whether a closure is called without arguments: those of tests are, those of benchmarks are not.
+fn takes_nothing(tcx: TyCtxt<'_>, closure: LocalDefId) -> bool {
+    tcx.hir_body_owned_by(closure).params.is_empty()
+}
+
+/// What the attributes of a test say.
+fn attributes(tcx: TyCtxt<'_>, function: LocalDefId) -> TestConfig {
+    let text = |reason: Option<Symbol>| reason.map(|reason| reason.to_string()).unwrap_or_default();
+    let expected = find_attr!(tcx, function, ShouldPanic { reason } => text(*reason));
+    let should_panic = expected.map(|expected| ShouldPanic { expected });
+    let ignore = find_attr!(tcx, function, Ignore { reason, .. } => text(*reason));
+    TestConfig { should_panic, ignore, ..TestConfig::default() }
 }
 
 /// The path of a test as libtest prints it: without the crate.
