@@ -47,7 +47,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
             return Foreign::Function(self.mono(handler));
         }
         let name = self.tcx.codegen_fn_attrs(def_id).symbol_name.unwrap_or_else(|| self.tcx.item_name(def_id));
-        let name = name.as_str();
+        let name = match name.as_str() {
+            "dlsym" => "dpor_dlsym",
+            name => name,
+        };
         if name.starts_with("__rust_") && name.contains("alloc") {
             if let Some(definition) = self.definition(name) {
                 // `#[global_allocator]`
@@ -206,7 +209,7 @@ fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
         | "sigaltstack"
         | "signal"
         | "sigaction"
-        | "dlsym"
+        | "pthread_atfork"
         | "munmap"
         | "mprotect"
         | "__rust_no_alloc_shim_is_unstable_v2"
@@ -252,6 +255,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "write" => Builtin::Write,
         "writev" => Builtin::Writev,
         "getenv" => Builtin::Getenv,
+        "open" | "open64" => Builtin::Open,
         "sysconf" => Builtin::Sysconf,
         "getrandom" => Builtin::Getrandom,
         "abort" => Builtin::Abort,

@@ -45,10 +45,10 @@ pub enum Advice {
 
 /// Looks for better orderings, where that is wanted.
 pub fn advise(args: &TestArgs, result: &TestResult, interrupt: &Interrupt) -> Option<Advice> {
-    let subject = Subject::new(result, interrupt);
+    let subject = || Subject::new(result, interrupt);
     match result.verdict.outcome {
-        Outcome::Failed if args.suggest => search::stronger(&subject, &result.verdict.findings),
-        Outcome::Passed if args.relax && result.stats.executions > 0 => search::weaker(&subject),
+        Outcome::Failed if args.suggest => search::stronger(&subject(), &result.verdict.findings),
+        Outcome::Passed if args.relax && result.stats.executions > 0 => search::weaker(&subject()),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@
 
 mod analyze;
 mod arith;
+mod assembly;
 mod atomic;
 mod call;
 mod cast;

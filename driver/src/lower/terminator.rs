@@ -1,7 +1,6 @@
 //! Terminators: jumps, switches, assertions, drops, the ends of functions.
 
 use dpor_engine::program::{BinOp, Op, PlaceId, Reg, Unwind, Width};
-use rustc_ast::InlineAsmTemplatePiece;
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
 use rustc_middle::ty::{self, Instance};
@@ -56,15 +55,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.assert(cond, *expected, msg, *unwind, terminator.source_info);
                 self.goto(*target, next);
             }
-            TerminatorKind::InlineAsm { template, operands, targets, .. } => {
-                match (is_empty_assembly(template), targets.first()) {
-                    (true, Some(target)) => {
-                        self.empty_assembly(operands);
-                        self.goto(*target, next);
-                    }
-                    _ => self.unsupported("inline assembly"),
-                }
-            }
+            TerminatorKind::InlineAsm { template, operands, targets, .. } => match targets.first() {
+                Some(target) if self.assembly(template, operands) => self.goto(*target, next),
+                _ => self.unsupported("inline assembly"),
+            },
             TerminatorKind::Yield { .. } | TerminatorKind::CoroutineDrop => {
                 self.unsupported("a coroutine that was not lowered to a state machine");
             }
@@ -75,16 +69,6 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// Assembly without instructions, there to hide a value from the optimizer: what goes in comes out.
-    fn empty_assembly(&mut self, operands: &[mir::InlineAsmOperand<'tcx>]) {
-        for operand in operands {
-            if let mir::InlineAsmOperand::InOut { in_value, out_place: Some(place), .. } = operand {
-                let (value, _) = self.operand(in_value);
-                let spot = self.spot(*place);
-                self.store(value, spot);
-            }
-        }
-    }
-
     fn goto(&mut self, target: BasicBlock, next: Option<BasicBlock>) {
         if next != Some(target) {
             self.emit.jump(self.blocks[target]);
@@ -322,23 +306,4 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
         }
     }
-}
-
-/// Whether a template of assembly has nothing but comments.
-fn is_empty_assembly(template: &[InlineAsmTemplatePiece]) -> bool {
-    let text: String = template
-        .iter()
-        .map(|piece| match piece {
-            InlineAsmTemplatePiece::String(text) => text.as_ref(),
-            InlineAsmTemplatePiece::Placeholder { .. } => "operand",
-        })
-        .collect();
-    let mut rest = text.as_str();
-    let mut code = String::new();
-    while let Some((before, after)) = rest.split_once("/*") {
-        code.push_str(before);
-        rest = after.split_once("*/").map_or("", |(_, after)| after);
-    }
-    code.push_str(rest);
-    code.trim().is_empty()
 }

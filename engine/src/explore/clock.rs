@@ -21,11 +21,12 @@ pub(super) struct Clock {
     interval: u32,
     /// How many of them are left.
     left: u32,
+    over: bool,
 }
 
 impl Clock {
     pub fn new(deadline: Option<Instant>, interrupt: Interrupt) -> Clock {
-        Clock { deadline, interrupt, last_look: Instant::now(), interval: 1, left: 1 }
+        Clock { deadline, interrupt, last_look: Instant::now(), interval: 1, left: 1, over: false }
     }
 
     /// Counts an event; says whether the time is over, as far as that is known.
@@ -33,6 +34,11 @@ impl Clock {
     pub fn is_over(&mut self) -> bool {
         self.left -= 1;
         self.left == 0 && self.look()
+    }
+
+    /// Whether somebody was told that the time is over.
+    pub fn was_over(&self) -> bool {
+        self.over
     }
 
     #[cold]
@@ -44,9 +50,11 @@ impl Clock {
             () if elapsed > FAR => (self.interval / 4).max(1),
             () => self.interval,
         };
-        self.left = self.interval;
         self.last_look = now;
-        self.interrupt.is_requested() || self.deadline.is_some_and(|deadline| now >= deadline)
+        self.over |= self.interrupt.is_requested() || self.deadline.is_some_and(|deadline| now >= deadline);
+        // Once it is over, it is over whoever asks.
+        self.left = if self.over { 1 } else { self.interval };
+        self.over
     }
 }
 

@@ -234,6 +234,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             let candidate = graph.event(id).is_read && graph.event(id).loc == loc;
             self.stats.revisits_tried += u64::from(candidate);
+            // In a large graph this takes a while, and then it is not worth it any more.
+            if candidate && self.deadline.is_over() {
+                break;
+            }
             let is_maximal = match graph.is_settled() {
                 true => is_maximally_added(graph, id, &revisiter),
                 false => self.is_added_maximally(id, &revisiter),

@@ -6,6 +6,7 @@
 //! children. So memory is bounded by the size of the program, however many executions there are.
 
 use super::choice::{Choice, Frame, Path};
+use super::clock::Clock;
 use super::decide::{effect, is_enabled};
 use super::program::{Answer, Ending, Program};
 use super::reads_from::Parts;
@@ -15,6 +16,7 @@ use super::undo::Overlay;
 use super::waiting::Waiting;
 use super::{AwaitLevel, Failure, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId, Ties};
+use crate::interrupt::Interrupt;
 use crate::model::{Last, Model, Scratch, find_race};
 
 /// Explores a subtree of the exploration tree.
@@ -45,6 +47,8 @@ pub(super) struct Visitor<'p, P: Program, M> {
     /// What the thread that tries something has written, and what happens before its next step.
     pub overlay: Overlay,
     pub clock: Vec<u32>,
+    /// Says when the time is over.
+    pub deadline: Clock,
     /// Why the exploration has to begin again.
     pub learned: Option<Failure<P::Error>>,
     /// Whether the thread that tried something failed.
@@ -106,6 +110,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             stuck: Vec::new(),
             overlay: Overlay::default(),
             clock: Vec::new(),
+            deadline: Clock::new(None, Interrupt::default()),
             learned: None,
             trial_failed: false,
             parts: Parts::new(),

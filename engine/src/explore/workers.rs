@@ -234,7 +234,6 @@ struct Worker<'a, P: Program, M, O> {
     visitor: Visitor<'a, P, M>,
     observer: O,
     descents: Option<Descents<'a, P, M>>,
-    clock: Clock,
     /// Full executions, to know when to report.
     full: u64,
     reported: Stats,
@@ -246,8 +245,9 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         let estimates = shared.progress.is_some() && number == 0;
         let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting, visitor.ties);
         let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
-        let clock = Clock::new(shared.deadline, shared.config.interrupt.clone());
-        Worker { shared, visitor, observer, descents, clock, full: 0, reported: Stats::default(), peak_bytes: 0 }
+        let deadline = Clock::new(shared.deadline, shared.config.interrupt.clone());
+        let visitor = Visitor { deadline, ..visitor };
+        Worker { shared, visitor, observer, descents, full: 0, reported: Stats::default(), peak_bytes: 0 }
     }
 
     fn work(mut self) -> O {
@@ -275,8 +275,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         self.observer.begin(&item.path);
         let mut step = self.visitor.begin(item);
         loop {
-            if self.clock.is_over() {
-                self.shared.limit.store(true, Ordering::Relaxed);
+            if self.visitor.deadline.is_over() {
                 break;
             }
             match step {
@@ -313,6 +312,9 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 Some(next) => step = next,
                 None => break,
             }
+        }
+        if self.visitor.deadline.was_over() {
+            self.shared.limit.store(true, Ordering::Relaxed);
         }
         found.errors
     }

@@ -125,6 +125,9 @@ pub enum Builtin {
     Eprint,
     /// `(name) -> ptr`: the value of an environment variable, or null.
     Getenv,
+    /// `(path, flags, …) -> i32`: there are no files; what the system says of itself in some is not there, others are
+    /// unsupported.
+    Open,
     /// `(name) -> i64`: `sysconf` for the page size and the number of processors.
     Sysconf,
     /// `(buf, len, flags) -> isize`: deterministic bytes.

@@ -27,12 +27,14 @@ pub fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), B
         _ => written(action, answer),
     };
     let visible = space.track_atomic(address, len, written.is_some())?;
-    match written {
-        _ if visible => Ok(()),
-        Some(value) => put(space, address, len, value),
-        // The memory may have been freed since the thread asked for the access.
-        None => space.untracked_range(address, len).map(|_| ()),
+    if visible {
+        return Ok(());
     }
+    if let Some(value) = written {
+        put(space, address, len, value)?;
+    }
+    // The memory may have been freed since the thread asked for the access.
+    space.note_own_atomic(address, len)
 }
 
 /// A 32-bit word as memory has it.

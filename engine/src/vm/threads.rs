@@ -16,13 +16,16 @@ type Checked<T> = Result<T, Box<Fault>>;
 /// How often the destructor of a key can run again because another one set the value anew.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// Whether there can be one more thread.
-pub fn can_spawn(context: &mut Context) -> bool {
+/// Checks that there can be one more thread.
+pub fn check_room(context: &mut Context) -> Checked<()> {
     let objects = &mut context.heap.objects;
     let count = objects.others.len().max(context.threads.len());
     // Elsewhere nobody counts the threads.
     objects.log.unique |= count >= MAX_THREADS / 2;
-    count < MAX_THREADS
+    match count < MAX_THREADS {
+        true => Ok(()),
+        false => Err(Fault::limit(format!("an execution has at most {MAX_THREADS} threads"))),
+    }
 }
 
 /// Creates a thread that will run `start(arg)`.

@@ -26,6 +26,7 @@ type Checked<T> = Result<T, Box<Fault>>;
 
 /// Numbers of errors, as on Linux.
 mod errno {
+    pub const ENOENT: u64 = 2;
     pub const ESRCH: u64 = 3;
     pub const EAGAIN: u64 = 11;
     pub const ENOMEM: u64 = 12;
@@ -90,6 +91,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Print
         | Builtin::Eprint
         | Builtin::Getenv
+        | Builtin::Open
         | Builtin::Sysconf
         | Builtin::Getrandom
         | Builtin::HashSeeds

@@ -99,9 +99,7 @@ fn thread_of(handle: u64) -> Option<ThreadId> {
 
 fn create(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [out, _attributes, start, arg] = context.args(site);
-    if !threads::can_spawn(context) {
-        return context.give(site, errno::EAGAIN);
-    }
+    threads::check_room(context)?;
     pointed_to(context.image, start, 1)?;
     Ok(context.stop(Action::Spawn, Reply::Spawn { at: physical(site.dst) as u16, out, start, arg }))
 }

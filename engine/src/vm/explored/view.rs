@@ -4,7 +4,7 @@ use crate::program::address::{GLOBAL_REGION, HEAP_REGION, REGION_BITS, STACK_BIT
 use crate::vm::image::Globals;
 use crate::vm::leak::Memory;
 use crate::vm::memory::{
-    Alloc, AllocKind, AtomId, Entry, INIT, Key, ObjectId, Objects, Piece, Value, Version, is_noted,
+    Alloc, AllocKind, AtomId, Entry, Key, ObjectId, Objects, Piece, Value, Version, is_init, is_noted,
 };
 use crate::vm::thread::Thread;
 use crate::vm::world::Output;
@@ -101,7 +101,7 @@ impl<A: Copy> View<'_, A> {
             return Peeked { value: 0, initialized: true };
         };
         let value = data.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-        Peeked { value, initialized: shadow.iter().all(|byte| *byte == INIT) }
+        Peeked { value, initialized: shadow.iter().all(|byte| is_init(*byte)) }
     }
 
     /// The data and the shadow of a range, if all of it is alive.

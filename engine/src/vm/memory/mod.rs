@@ -27,7 +27,7 @@ pub(in crate::vm) use objects::{
     AtomId, Deed, Key, Lives, Log, ObjectId, Objects, Touch, Version, is_noted, set_noted,
 };
 pub(in crate::vm) use races::{Kind, Piece, Races, Record};
-pub(in crate::vm) use shadow::{INIT, LIVE};
+pub(in crate::vm) use shadow::{INIT, LIVE, is_init};
 pub use sizes::Atomics;
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::{MemFrame, NO_SLOTS, Stack};

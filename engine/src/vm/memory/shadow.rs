@@ -2,12 +2,15 @@
 //!
 //! Bit 0 says that the byte is initialized, bit 1 that it may be accessed at all (the slots of a stack frame come to
 //! life and die; a byte of a heap block is accessible as long as the block lives). A load may read a byte only where
-//! both are set, so one wide comparison checks a whole scalar.
+//! both are set, so one wide comparison checks a whole scalar. Bit 2 says that the byte belongs to an atomic of a thread's
+//! own whose value the execution graph has: as long as nothing else is written there, memory has the same value.
 
 /// Accessible, not initialized.
 pub const LIVE: u8 = 2;
 /// Accessible and initialized.
 pub const INIT: u8 = 3;
+/// Accessible, initialized, and as the execution graph has it.
+pub const IN_GRAPH: u8 = 7;
 
 /// The shadow of eight readable bytes.
 const INIT_WORD: u64 = 0x0303_0303_0303_0303;
@@ -16,7 +19,8 @@ const LIVE_WORD: u64 = 0x0202_0202_0202_0202;
 /// Whether all bytes may be read. `N` is 1, 2, 4 or 8.
 #[inline(always)]
 pub fn readable<const N: usize>(shadow: [u8; N]) -> bool {
-    word(shadow) == INIT_WORD & mask::<N>()
+    let init = INIT_WORD & mask::<N>();
+    word(shadow) & init == init
 }
 
 /// Whether all bytes may be written. `N` is 1, 2, 4 or 8.
@@ -38,10 +42,22 @@ pub fn all_writable(shadow: &[u8]) -> bool {
     shadow.iter().fold(LIVE, |all, byte| all & byte) & LIVE == LIVE
 }
 
+/// Whether a byte is initialized.
+#[inline(always)]
+pub fn is_init(shadow: u8) -> bool {
+    shadow & INIT == INIT
+}
+
+/// The shadow of a copy: what is uninitialized stays so, but everything copied to is accessible.
+#[inline(always)]
+pub fn of_copy(shadow: u8) -> u8 {
+    shadow & INIT | LIVE
+}
+
 /// Makes all data 0 that is not initialized: nobody can tell the difference, but equal contents look equal then.
 pub fn wipe(data: &mut [u8], shadow: &[u8]) {
     for (byte, shadow) in data.iter_mut().zip(shadow) {
-        *byte &= 0u8.wrapping_sub(u8::from(*shadow == INIT));
+        *byte &= 0u8.wrapping_sub(u8::from(is_init(*shadow)));
     }
 }
 

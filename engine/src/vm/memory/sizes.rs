@@ -16,7 +16,7 @@ use crate::vm::failure::{Fault, race_texts};
 use super::heap::Found;
 use super::objects::{AtomId, Deed, Touch, is_noted};
 use super::races::{Kind, Record};
-use super::shadow::INIT;
+use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
 use super::track::{Site, Target, address_of, name};
 
@@ -42,10 +42,7 @@ impl Space<'_> {
     /// An atomic access is about to be made, which may be made: in which of its lives the atomic is.
     pub fn ask_atomic(&mut self, address: u64, len: u64, atomics: &impl Atomics) -> Checked<u32> {
         let Some(target) = self.shared(address, len)? else {
-            return match atomics.is_mixed(address, len as u32) {
-                true => Err(self.share_own(address)),
-                false => Ok(0),
-            };
+            return self.ask_own_atomic(address, len, atomics).map(|()| 0);
         };
         let objects = &mut self.heap.objects;
         let atom = objects.atom(target.piece);
@@ -55,6 +52,37 @@ impl Space<'_> {
             self.get_values(target, atom, atomics)?;
         }
         Ok(life)
+    }
+
+    /// An atomic access is about to be made to memory of the thread's own. What is accessed in another way besides is
+    /// shared memory from the start, where that is looked after.
+    fn ask_own_atomic(&mut self, address: u64, len: u64, atomics: &impl Atomics) -> Checked<()> {
+        let (data, shadow) = self.untracked_range(address, len)?;
+        let in_graph = shadow.iter().all(|byte| *byte == IN_GRAPH);
+        let value = data.iter().take(8).rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        if !in_graph {
+            // What comes of it depends on the graph.
+            self.heap.objects.log.unique = true;
+        }
+        let is_stale = || !in_graph && atomics.value(address, len as u32, 0).is_some_and(|known| known != value);
+        match atomics.is_mixed(address, len as u32) || is_stale() {
+            true => Err(self.share_own(address)),
+            false => Ok(()),
+        }
+    }
+
+    /// An atomic of the thread's own is as the graph has it, until something else is written there.
+    pub fn note_own_atomic(&mut self, address: u64, len: u64) -> Checked<()> {
+        let exploring = self.heap.tracking.is_some();
+        let (_, shadow) = self.untracked_range(address, len)?;
+        if !exploring || shadow.iter().all(|byte| *byte == IN_GRAPH) {
+            return Ok(());
+        }
+        // A constant stays as it is.
+        if let Ok((_, shadow)) = self.untracked_range_mut(address, len) {
+            shadow.fill(IN_GRAPH);
+        }
+        Ok(())
     }
 
     /// Puts what was written to the rivals of an atomic into memory, if it was not accessed before.
@@ -126,7 +154,9 @@ impl Space<'_> {
             |site: &Site| self.heap.tracking.as_ref().is_some_and(|tracking| !tracking.tracked.contains(*site));
         match site.filter(is_new) {
             Some(site) => self.learn(site),
-            None => Fault::unsupported("atomic accesses of different sizes to memory of this kind"),
+            None => {
+                Fault::unsupported("atomic and other accesses, or atomic ones of several sizes, to memory of this kind")
+            }
         }
     }
 }

@@ -124,7 +124,7 @@ impl Space<'_> {
         let (data, shadow) = self.range(address, len)?;
         let mut word = [0; 8];
         for ((to, data), shadow) in word.iter_mut().zip(data).zip(shadow) {
-            *to = if *shadow == INIT { *data } else { 0 };
+            *to = if shadow::is_init(*shadow) { *data } else { 0 };
         }
         Ok(u64::from_le_bytes(word))
     }
@@ -362,7 +362,7 @@ impl Space<'_> {
         let (to, to_shadow) = self.range_mut(dst, N as u64)?;
         if let (Some(to), Some(to_shadow)) = (to.first_chunk_mut::<N>(), to_shadow.first_chunk_mut::<N>()) {
             *to = data;
-            *to_shadow = shadow.map(|byte| byte | LIVE);
+            *to_shadow = shadow.map(shadow::of_copy);
         }
         Ok(())
     }
@@ -527,10 +527,9 @@ pub fn stack_thread(address: u64) -> usize {
     ((address ^ STACK_BIT) >> REGION_BITS) as usize
 }
 
-/// What is uninitialized stays so, but everything copied to is accessible.
 #[inline]
 fn copy_shadow(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = from | LIVE;
+        *to = shadow::of_copy(*from);
     }
 }

@@ -20,6 +20,7 @@ mod locks;
 mod memory;
 mod once;
 mod operations;
+mod own_atomics;
 mod parking;
 mod races;
 mod reads_from;

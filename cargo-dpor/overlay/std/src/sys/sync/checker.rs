@@ -6,6 +6,8 @@
 
 #![allow(improper_ctypes, reason = "nothing is linked: the checker knows these functions by name")]
 
+use crate::ffi::{CStr, c_char, c_void};
+use crate::ptr;
 use crate::sync::atomic::Atomic;
 use crate::time::Duration;
 
@@ -119,4 +121,17 @@ unsafe extern "C" {
 /// A duration as the checker counts it; as long as can be where it is longer.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What `dlsym` finds: the functions of newer systems that the checker knows.
+#[unsafe(no_mangle)]
+extern "C" fn dpor_dlsym(_handle: *mut c_void, name: *const c_char) -> *const c_void {
+    unsafe extern "C" {
+        fn getrandom(buffer: *mut c_void, len: usize, flags: u32) -> isize;
+    }
+    // SAFETY: that of the caller.
+    match unsafe { CStr::from_ptr(name) }.to_bytes() {
+        b"getrandom" => getrandom as *const c_void,
+        _ => ptr::null(),
+    }
 }
