@@ -1,0 +1,188 @@
+//! Runs a suite: its tests in portions, several at a time, each portion by a process of its own.
+//!
+//! A test that takes all memory, or that ends the checker in another way, costs only itself: it counts as lost, and the
+//! rest of its portion is run again without it.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::suites::Suite;
+
+/// How many tests a process runs.
+const PORTION: usize = 40;
+/// How much memory a process may use, in KiB.
+const MEMORY: &str = "8000000";
+
+/// What came of a test.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TestResult {
+    pub target: String,
+    pub name: String,
+    pub outcome: Outcome,
+    /// Why it did not pass.
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Passed,
+    Failed,
+    Incomplete,
+    Unsupported,
+    Ignored,
+}
+
+/// One line of what `cargo dpor test --format json` prints.
+#[derive(Deserialize)]
+struct Line {
+    event: String,
+    #[serde(default)]
+    name: String,
+    target: Option<Target>,
+    outcome: Option<Outcome>,
+    error: Option<Error>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Error {
+    kind: String,
+    message: String,
+}
+
+/// The tests of one target, by name.
+type Portion = (String, Vec<String>);
+
+/// The checker that is tried.
+pub struct Checker {
+    pub program: PathBuf,
+    /// The workspace of the suites.
+    pub directory: PathBuf,
+    /// How many processes run at a time.
+    pub jobs: usize,
+}
+
+impl Checker {
+    /// Runs all tests of a suite.
+    pub fn run(&self, suite: &Suite) -> Result<Vec<TestResult>> {
+        let portions = Mutex::new(self.portions(suite)?);
+        let results = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            let work = || -> Result<()> {
+                loop {
+                    let Some(portion) = lock(&portions).pop_front() else { return Ok(()) };
+                    let portion_results = self.run_portion(suite, portion)?;
+                    lock(&results).extend(portion_results);
+                }
+            };
+            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+        })?;
+        let mut results = results.into_inner().expect("no worker panics");
+        results.sort();
+        Ok(results)
+    }
+
+    /// The tests of a suite, cut into portions.
+    fn portions(&self, suite: &Suite) -> Result<VecDeque<Portion>> {
+        let mut command = self.command(suite);
+        command.args(suite.options).args(["--list", "--format", "json"]);
+        let output = command.stderr(Stdio::piped()).output().with_context(|| format!("cannot run {command:?}"))?;
+        ensure!(output.status.success(), "{command:?} failed\n{}", String::from_utf8_lossy(&output.stderr));
+        let mut targets: Vec<Portion> = Vec::new();
+        for line in String::from_utf8(output.stdout)?.lines() {
+            let line: Line = serde_json::from_str(line).with_context(|| format!("cannot read `{line}`"))?;
+            let Some(target) = line.target.filter(|_| line.event == "listed") else { continue };
+            let target = target.option();
+            match targets.last_mut() {
+                Some((last, names)) if *last == target && names.len() < PORTION => names.push(line.name),
+                _ => targets.push((target, vec![line.name])),
+            }
+        }
+        Ok(targets.into())
+    }
+
+    /// Runs some tests of a target; as often as it takes.
+    fn run_portion(&self, suite: &Suite, (target, mut names): Portion) -> Result<Vec<TestResult>> {
+        let mut results = Vec::new();
+        while !names.is_empty() {
+            let before = results.len();
+            let trouble = self.run_once(suite, &target, &names, &mut results)?;
+            let done: HashSet<&str> = results[before..].iter().map(|result| result.name.as_str()).collect();
+            names.retain(|name| !done.contains(name.as_str()));
+            if !names.is_empty() {
+                let name = names.remove(0);
+                let message = format!("the checker ended: {trouble}");
+                results.push(TestResult { target: target.clone(), name, outcome: Outcome::Incomplete, message });
+            }
+        }
+        Ok(results)
+    }
+
+    fn run_once(&self, suite: &Suite, target: &str, names: &[String], to: &mut Vec<TestResult>) -> Result<String> {
+        let mut command = self.command(suite);
+        command.args(target.split(' ')).args(["--format", "json", "--exact", "--workers", "1", "--timeout"]);
+        command.arg(suite.seconds.to_string()).args(names);
+        let output = command.stderr(Stdio::piped()).output().with_context(|| format!("cannot run {command:?}"))?;
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        to.extend(lines.filter_map(|line| line.result(target)));
+        let said = String::from_utf8_lossy(&output.stderr);
+        Ok(format!("{}, {}", output.status, said.lines().last().unwrap_or_default()))
+    }
+
+    /// `cargo dpor test` for a package, with limited memory.
+    fn command(&self, suite: &Suite) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
+        command.args(["test", "--all-tests", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]);
+        command.args(["-p", suite.name]).current_dir(&self.directory).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Target {
+    /// The option that selects it.
+    fn option(&self) -> String {
+        match self.kind.as_str() {
+            "lib" => "--lib".to_owned(),
+            kind => format!("--{kind} {}", self.name),
+        }
+    }
+}
+
+impl Line {
+    fn result(self, target: &str) -> Option<TestResult> {
+        let outcome = self.outcome.filter(|_| self.event == "test")?;
+        let message = self.error.map(|error| match outcome {
+            Outcome::Failed => format!("{}: {}", error.kind, error.message),
+            _ => error.message,
+        });
+        Some(TestResult { target: target.to_owned(), name: self.name, outcome, message: message.unwrap_or_default() })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().expect("no worker panics")
+}
+
+/// The checker of this repository, built first.
+pub fn build_checker(repository: &Path) -> Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--locked", "-p", "cargo-dpor"]).current_dir(repository);
+    let status = cargo.status().with_context(|| format!("cannot run {cargo:?}"))?;
+    ensure!(status.success(), "{cargo:?} failed");
+    Ok(repository.join("target/release/cargo-dpor"))
+}
