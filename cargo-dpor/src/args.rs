@@ -106,7 +106,7 @@ pub struct TestArgs {
     /// Write a page with a picture of each failing execution
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
-    /// Of a failing test: find stronger orderings with which it passes
+    /// Of a failing test: find orderings or fences with which it passes
     #[arg(long)]
     pub suggest: bool,
     /// Of a passing test: find weaker orderings with which it still passes

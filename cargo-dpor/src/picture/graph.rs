@@ -134,7 +134,7 @@ fn add_racing(trace: &Trace, events: &mut Vec<Event>) {
     let spawn = trace.threads.iter().find(|thread| thread.number == racing.thread).and_then(|thread| thread.spawned_by);
     let before = racing.after.or(spawn);
     let at = events.iter().position(|event| event.step == before).map_or(0, |at| at + 1);
-    events.insert(at, Event::other("racing", racing.thread.0, "the access that it races with", Some(&place)));
+    events.insert(at, Event::other("racing", racing.thread.0, &racing.what, Some(&place)));
 }
 
 /// The error, at the end of its thread, before what is done while a panic unwinds it.

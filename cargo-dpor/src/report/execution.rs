@@ -122,7 +122,7 @@ impl<'t> Table<'t> {
         let mine = |row: &Row| row.thread == racing.thread && before(row);
         let at = rows.iter().rposition(|row| mine(row) || spawned(row)).map_or(0, |at| at + 1);
         let place = self.place(Some(&Place { location: racing.location.clone(), function: None, via: None }));
-        let text = "the access that it races with".to_owned();
+        let text = racing.what.clone();
         rows.insert(at, Row { number: None, thread: racing.thread, place, text, error: true });
     }
 
@@ -205,7 +205,8 @@ impl<'t> Table<'t> {
     }
 
     fn legend(&self, text: &mut String) {
-        let used: String = self.rows.iter().map(|row| format!("{} ", row.text)).collect();
+        let about = self.trace.about.as_ref().map(|variable| self.names.variable(variable));
+        let used: String = self.rows.iter().map(|row| &row.text).chain(&about).map(|text| format!("{text} ")).collect();
         for block in self.names.blocks() {
             if !used.contains(block.name.as_str()) {
                 continue;

@@ -11,7 +11,8 @@ use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{Origin, RmwOp, ValueKind};
 use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
 
-use super::{Deed, End, Holder, Place, Pointer, Read, Step, Thread, Trace, Waits, explain, relations, remarks};
+use super::explain::Side;
+use super::{Deed, End, Holder, Names, Place, Pointer, Read, Step, Thread, Trace, Waits, explain, relations, remarks};
 
 /// The machine.
 type Machine = Explored<graph::Action>;
@@ -46,14 +47,23 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     name_locks(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
     let (co, sw) = (relations::coherence(&replayed.graph), relations::synchronizes_with(&replayed.graph));
-    let mut trace = Trace { threads, steps, co, sw, pointers, racing: None, remarks: Vec::new() };
+    let mut trace = Trace { threads, steps, co, sw, pointers, ..Trace::default() };
     let failure = match &replayed.failure {
         Some(Found::Program(Issue::Failure(wrong))) => explain::with_holders(&wrong.failure, &trace),
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
+    let failure = explain::with_time_of_free(failure, subject, schedule);
+    explain::tell_late(&failure, &replayed.graph, &mut trace);
     place_failure(&mut trace, &failure);
-    trace.racing = explain::racing(&failure, &replayed);
+    match explain::other_side(&failure, &replayed.graph, &trace) {
+        Some(Side::Step(step)) => trace.rival = Some(step),
+        Some(Side::Other(racing)) => trace.racing = Some(racing),
+        None => {}
+    }
+    trace.about = explain::variable(&failure, &replayed, &trace);
+    let name = trace.about.as_ref().map(|variable| Names::of(&trace).variable(variable));
+    let failure = name.iter().fold(failure, |failure, name| failure.with_variable(name));
     trace.remarks = remarks::remarks(&failure, &replayed.graph, &trace);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
 }

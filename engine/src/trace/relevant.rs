@@ -11,10 +11,10 @@ const MAX_STEPS: usize = 24;
 
 impl Trace {
     /// The numbers of the steps that matter: not what the library does for itself, not what nobody who fails or waits has
-    /// learned of, and not what is long ago.
+    /// learned of, or who is the other side of a race, and not what is long ago.
     pub fn relevant(&self) -> HashSet<u32> {
-        let marked: HashSet<u32> =
-            self.remarks.iter().flat_map(|remark| remark.marks.iter().map(|mark| mark.step)).collect();
+        let marks = self.remarks.iter().flat_map(|remark| remark.marks.iter().map(|mark| mark.step));
+        let marked: HashSet<u32> = marks.chain(self.rival).collect();
         let causes = self.causes(&marked);
         let is_relevant = |step: &&Step| {
             let learned_of = causes.contains(&step.number);
@@ -62,7 +62,9 @@ impl Trace {
         // A step comes after all that it depends on.
         for step in self.steps.iter().rev() {
             let last = self.steps_of(step.thread).next_back().map(|last| last.number) == Some(step.number);
-            let seed = none_concerned || marked.contains(&step.number) || (last && concerned(step.thread));
+            let other_side = self.racing.as_ref().is_some_and(|racing| racing.after == Some(step.number));
+            let seed =
+                none_concerned || marked.contains(&step.number) || other_side || (last && concerned(step.thread));
             if !seed && !causes.contains(&step.number) {
                 continue;
             }
