@@ -60,7 +60,7 @@ fn with(changes: &[Change]) -> String {
 
 fn weaker_title(changes: usize) -> String {
     let could = count(changes as u64, "ordering");
-    format!("{could} could be weaker with this test still passing (which says nothing about other uses of this code)")
+    format!("{could} could be weaker: this test still passes (other uses of the code may not)")
 }
 
 /// The changes, by file.

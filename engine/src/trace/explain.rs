@@ -4,6 +4,7 @@ use crate::check::Subject;
 use crate::explore::{self, Replayed, Schedule};
 use crate::graph::{self, EventId, Graph};
 use crate::model::Race;
+use crate::program::Part;
 use crate::verdict::ErrorKind;
 use crate::vm::{self, Failure, FailureKind, Note, Object, ThreadId, Variable, Waiting};
 
@@ -73,7 +74,8 @@ pub fn variable(failure: &Failure, replayed: &Replayed<Subject>, trace: &Trace) 
     let races = [ErrorKind::DataRace, ErrorKind::MixedSizeRace].map(FailureKind::from).contains(&failure.kind);
     let address = failure.address.filter(|_| races);
     let known = step.and_then(|step| step.variable.clone());
-    let variable = known.or_else(|| address.map(|address| replayed.state.vm().variable(address)))?;
+    let mut variable = known.or_else(|| address.map(|address| replayed.state.vm().variable(address)))?;
+    variable.part = variable.part.map(Part::known);
     let is_named = match &variable.object {
         Object::Static { .. } | Object::Heap { .. } => true,
         Object::Local { name, .. } => !name.is_empty(),

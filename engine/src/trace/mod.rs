@@ -12,6 +12,7 @@ mod record;
 mod relations;
 mod relevant;
 mod remarks;
+mod renumber;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +44,8 @@ pub struct Trace {
     pub racing: Option<Racing>,
     /// The other side of a race, if that is a step.
     pub rival: Option<u32>,
+    /// Panics of other threads than the one that fails.
+    pub panics: Vec<Racing>,
     /// The variable that a race is about.
     pub about: Option<Variable>,
     /// Why the execution is possible.
@@ -131,7 +134,7 @@ pub struct Step {
     pub read: Option<Read>,
     /// The value written.
     pub written: Option<Value>,
-    /// Whether it is done while a panic unwinds the thread.
+    /// Whether it is done while a panic unwinds the thread, or after the panic that is the error.
     pub unwinding: bool,
 }
 

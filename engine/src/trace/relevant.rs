@@ -30,7 +30,7 @@ impl Trace {
             relevant.extend(shown.map(|(_, step)| step.number));
         }
         let spawns = self.threads.iter().filter(|thread| {
-            let racing = self.racing.as_ref().is_some_and(|racing| racing.thread == thread.number);
+            let racing = self.racing.iter().chain(&self.panics).any(|other| other.thread == thread.number);
             let is_shown = |step: &Step| relevant.contains(&step.number);
             racing || thread.end == End::Failed || self.steps_of(thread.number).any(is_shown)
         });
@@ -41,6 +41,12 @@ impl Trace {
         });
         relevant.extend(holders.flatten().collect::<Vec<_>>());
         relevant
+    }
+
+    /// The last step of a thread, without what it does after the panic that is the error.
+    fn last_before_error(&self, thread: ThreadId) -> Option<u32> {
+        let fails = self.fails(thread);
+        self.steps_of(thread).rfind(|step| !(fails && step.unwinding)).map(|step| step.number)
     }
 
     /// Whether a thread has the error.
@@ -61,7 +67,7 @@ impl Trace {
         let mut causes = HashSet::new();
         // A step comes after all that it depends on.
         for step in self.steps.iter().rev() {
-            let last = self.steps_of(step.thread).next_back().map(|last| last.number) == Some(step.number);
+            let last = self.last_before_error(step.thread) == Some(step.number);
             let other_side = self.racing.as_ref().is_some_and(|racing| racing.after == Some(step.number));
             let seed =
                 none_concerned || marked.contains(&step.number) || other_side || (last && concerned(step.thread));

@@ -187,8 +187,8 @@ impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Wait::Mutex => "for the mutex",
-            Wait::ReadLock => "to read what the lock protects",
-            Wait::WriteLock => "to write what the lock protects",
+            Wait::ReadLock => "for the lock (to read)",
+            Wait::WriteLock => "for the lock (to write)",
             Wait::Notification => "to be notified",
             Wait::Initialization => "for another thread to initialize this",
             Wait::Token => "to be unparked",

@@ -123,11 +123,12 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<
     let access = if other.kind.write { Access::Write } else { Access::Read };
     let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
     let events = space.heap.tracking.as_ref().map(|tracking| tracking.events);
-    let (name, fault) = match space.heap.look(address, space.globals) {
+    let (name, mut fault) = match space.heap.look(address, space.globals) {
         Found::Live(alloc) => match alloc.kind {
             AllocKind::Frame(func) => {
                 let fault = local_ends(space, &what, func, (alloc.base, address));
-                (LOCAL_ENDS, note_place(fault, "it goes out of scope here", place, space.thread))
+                let message = format!("{} leaves its scope here", space.thread.phrase());
+                (LOCAL_ENDS, note_place(fault, &message, place, space.thread))
             }
             kind => {
                 let name = if kind.is_heap() { "deallocation" } else { LOCAL_ENDS };
@@ -136,13 +137,12 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<
         },
         _ => ("deallocation", Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed"))),
     };
-    let mut fault =
-        Fault { message: format!("{}: nothing orders the {} before that", fault.message, access.noun()), ..*fault };
     if let Some(last) = fault.notes.last_mut().filter(|note| note.thread == Some(space.thread)) {
         last.events = events;
     }
     fault.address.get_or_insert(address);
-    let failure = Failure::at(fault, space.program, other.thread, other.place, other.event);
+    let fault = fault.note(format!("nothing orders the {} before that", access.noun()), None, None);
+    let failure = Failure::at(*fault, space.program, other.thread, other.place, other.event);
     (track::race(name, other).about(address), Late { thread: other.thread, events: other.event, failure })
 }
 
