@@ -155,6 +155,7 @@ impl<'t> Table<'t> {
         let mut headings = String::new();
         for (at, thread) in self.threads.iter().enumerate() {
             let name = match (thread.0, apart < NARROW && self.threads.len() > 1) {
+                (0, _) if apart < "main ".len() && self.threads.len() > 1 => "m".to_owned(),
                 (0, _) => "main".to_owned(),
                 (number, true) => format!("t{number}"),
                 (number, false) => format!("thread {number}"),
