@@ -54,10 +54,11 @@ fn search(subject: &Subject, findings: &[Finding], found: &mut Vec<Group>) -> Re
     }
     found.sort_by_key(|group| (is_own(group), cost(group)));
     found.truncate(MAX_NAMED);
-    if !found.is_empty() && !(found.iter().all(|group| is_own(group)) && candidates.iter().any(|other| !other.own)) {
+    let only_in_test = found.iter().all(is_own) && candidates.iter().any(|candidate| !candidate.own);
+    if !found.is_empty() && !only_in_test {
         return Ok(());
     }
-    // Nothing outside of the test so far: one change does not do there.
+    // Outside of the test, one change does not do.
     let in_test = found.len();
     let others = |families: &[Family]| -> Vec<Family> {
         families.iter().filter(|family| in_test == 0 || family.iter().all(|change| !change.own)).cloned().collect()
