@@ -134,15 +134,34 @@ pub fn fences(subject: &Subject, candidates: &[Candidate]) -> Vec<Family> {
         let orderings = weak.into_iter().chain([MemOrder::SeqCst]);
         orderings.map(|ordering| subject.change(site, What::Fence { side, ordering })).collect()
     };
-    let mut families: Vec<Family> = sides.map(family).map(writable).filter(|family| !family.is_empty()).collect();
-    // After one operation and before the next is the same place.
-    let mut seen = Vec::new();
-    families.retain(|family| {
-        let is_new = !seen.contains(&(family[0].site.place.file.clone(), family[0].edits.clone()));
-        seen.push((family[0].site.place.file.clone(), family[0].edits.clone()));
-        is_new
-    });
+    let mut places = Vec::new();
+    let mut families: Vec<Family> = Vec::new();
+    for family in sides.map(family).map(writable).filter(|family| !family.is_empty()) {
+        // After one operation and before the next is the same place.
+        let place = subject.place_of(&family[0]);
+        match places.iter().position(|known| *known == place) {
+            Some(at) => add_fences(&mut families[at], family),
+            None => {
+                places.push(place);
+                families.push(family);
+            }
+        }
+    }
     families
+}
+
+/// Adds the fences of a family to those at the same place, the weakest first.
+fn add_fences(family: &mut Family, more: Family) {
+    let ordering = |change: &Change| match change.what {
+        What::Fence { ordering, .. } => Some(ordering),
+        _ => None,
+    };
+    for change in more {
+        if family.iter().all(|known| ordering(known) != ordering(&change)) {
+            family.push(change);
+        }
+    }
+    family.sort_by_key(Change::cost);
 }
 
 /// Those changes that can be made in the source.

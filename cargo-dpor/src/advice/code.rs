@@ -70,13 +70,22 @@ impl Code {
         }
     }
 
-    /// Another ordering as an argument. Of a path, the last part is another one.
+    /// The first byte from there on that is not white space.
+    pub fn skip_space(&self, from: usize) -> usize {
+        let rest = &self.text[from..];
+        from + rest.len() - rest.trim_start().len()
+    }
+
+    /// Another ordering as an argument. Of a path, the last part is another one, unless only the old one is imported.
     fn ordering_edit(&self, argument: &Expr, to: MemOrder) -> Edit {
         if let Expr::Path(path) = argument
             && let Some(last) = path.path.segments.last()
-            && ORDERINGS.iter().any(|order| last.ident == order.name())
+            && let Some(from) = ORDERINGS.iter().find(|order| last.ident == order.name())
         {
-            return Edit { range: last.ident.span().byte_range(), text: to.name().to_owned() };
+            let is_bare = path.path.segments.len() == 1;
+            let is_imported = is_bare && self.imports_any(&[&["Ordering", from.name()]]);
+            let text = if is_imported { self.ordering(to) } else { to.name().to_owned() };
+            return Edit { range: last.ident.span().byte_range(), text };
         }
         Edit { range: argument.span().byte_range(), text: self.ordering(to) }
     }
@@ -159,7 +168,7 @@ fn is_same(a: &Expr, b: &Expr) -> bool {
     std::ptr::eq(a, b)
 }
 
-/// Whether an expression does nothing that another thread could see, whatever its types are.
+/// Whether an expression does nothing that another thread could see, as long as operators do what they look like.
 fn is_quiet(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) => true,
@@ -370,6 +379,20 @@ fn f(a: &AtomicBool, order: Ordering) -> bool {
         assert_eq!(changed(4, "a.", "store", what).unwrap(), "4 a.store(true, Ordering::Release);");
         assert_eq!(changed(9, "h()", "load", what).unwrap(), "9 h().load(Ordering::Release);");
         assert_eq!(changed(9, "load", "load", what), None);
+    }
+
+    #[test]
+    fn orderings_that_are_not_imported_have_a_path() {
+        let text =
+            "use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Relaxed}};\nfn f() {\n    A.load(Relaxed);\n}\n";
+        let code = Code::parse(text.to_owned()).unwrap();
+        let site = Site { place: Location { file: String::new(), line: 3, column: 5 }, method: "load".into() };
+        let edit = |to| {
+            let edits = code.edits(&site, What::Ordering { which: 0, from: MemOrder::Relaxed, to });
+            edits.unwrap().swap_remove(0).text
+        };
+        assert_eq!(edit(MemOrder::Acquire), "Acquire");
+        assert_eq!(edit(MemOrder::SeqCst), "std::sync::atomic::Ordering::SeqCst");
     }
 
     #[test]

@@ -113,6 +113,14 @@ impl<'a> Subject<'a> {
         Change { site: site.clone(), what, own: self.is_own(site), edits }
     }
 
+    /// Where a change is made in the source: the file, and what follows that is not white space.
+    fn place_of(&self, change: &Change) -> (String, Option<usize>) {
+        let (files, file) = (self.code.borrow(), &change.site.place.file);
+        let code = files.get(file).and_then(Option::as_ref);
+        let next = code.zip(change.edits.first()).map(|(code, edit)| code.skip_space(edit.range.end));
+        (file.clone(), next)
+    }
+
     /// Whether a site is in the function of the test itself.
     fn is_own(&self, site: &Site) -> bool {
         self.sites.is_within(site, &check::inner_function(self.result.test))

@@ -29,7 +29,39 @@ pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
     });
     let groups: Vec<Group> = shown.collect();
     let renderer = if style.enabled() { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(style.width()).render(&groups).to_string() + "\n"
+    let text = renderer.term_width(style.width()).render(&groups).to_string() + "\n";
+    let changes: Vec<&Change> = changes(advice);
+    text.split_inclusive('\n').map(|line| with_mark(line, &changes, sources)).collect()
+}
+
+/// All changes of some advice.
+fn changes(advice: &Advice) -> Vec<&Change> {
+    match advice {
+        Advice::Stronger(groups) => groups.iter().flatten().collect(),
+        Advice::Weaker(changes) => changes.iter().collect(),
+        Advice::NotOrderings | Advice::AsWeakAsCanBe | Advice::OutOfTime => Vec::new(),
+    }
+}
+
+/// A line of a suggestion, marked as what it is where a fence is inserted: that is a new line, and the one beside it is
+/// as it was.
+fn with_mark(line: &str, changes: &[&Change], sources: &Sources) -> String {
+    let visible = console::strip_ansi_codes(line);
+    let is_marked = |(number, _): &(&str, &str)| number.trim().parse::<u32>().is_ok();
+    let Some((_, code)) = visible.split_once(" ~ ").filter(is_marked) else { return line.to_owned() };
+    let fences = changes.iter().filter(|change| matches!(change.what, What::Fence { .. }));
+    let mark =
+        fences.flat_map(|change| change.edits.iter().map(move |edit| (change, edit))).find_map(|(change, edit)| {
+            let text = sources.text(&change.site.place.file)?;
+            let start = text[..edit.range.start].rfind('\n').map_or(0, |at| at + 1);
+            let beside = text[start..].lines().next()?;
+            match code.trim() {
+                code if code == edit.text.trim() => Some("+"),
+                code if code == beside.trim() => Some("|"),
+                _ => None,
+            }
+        });
+    mark.map_or_else(|| line.to_owned(), |mark| line.replacen('~', mark, 1))
 }
 
 fn stronger_title(changes: &[Change], at: usize) -> String {
