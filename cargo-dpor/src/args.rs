@@ -125,7 +125,13 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "MODEL", value_delimiter = ',', help_heading = "Exploration")]
     pub model: Vec<MemoryModel>,
     /// How many delayed stores a buffer holds at most under tso and pso [default: any number]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Exploration")]
+    #[arg(
+        long,
+        value_name = "K",
+        value_parser = at_least_zero,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
     pub buffer_bound: Option<u32>,
     /// Which executions count as the same: trace, reads-from [default: trace]
     #[arg(long, value_name = "KIND", help_heading = "Exploration")]
@@ -188,6 +194,10 @@ pub struct ExploreArgs {
 
 fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, and at least 1")
+}
+
+fn at_least_zero(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number, and at least 0")
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
