@@ -205,7 +205,7 @@ fn with_source_names(mut trace: Trace, test: &Test) -> Trace {
 }
 
 /// The path of the function with the test's body: `#[dpor::test]` puts it inside a function of the same name.
-fn inner_function(test: &Test) -> String {
+pub fn inner_function(test: &Test) -> String {
     if !test.dpor {
         return test.name.clone();
     }

@@ -89,7 +89,7 @@ fn test(args: &TestArgs) -> Result<u8> {
     warn_of_options_without_effect(&selection, args)?;
     let recorder = Recorder::new(&workspace, &args.cargo, &selection)?;
     let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &workspace.root)).transpose()?;
-    let run = Run { args, recorder: &recorder, gallery, interrupt: Interrupt::default() };
+    let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt: Interrupt::default() };
     let summary = run.run(&selection, &mut *report)?;
     Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
 }

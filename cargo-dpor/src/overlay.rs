@@ -48,7 +48,7 @@ struct Edit {
     times: usize,
 }
 
-const EDITS: [Edit; 11] = [
+const EDITS: [Edit; 12] = [
     Edit {
         path: "std/src/sys/sync/mod.rs",
         from: "mod condvar;\n",
@@ -118,6 +118,12 @@ const EDITS: [Edit; 11] = [
         path: "std/src/thread/lifecycle.rs",
         from: "Arc::strong_count(&self.packet) == 1",
         to: "crate::sys::sync::checker::dpor_finished(&self.packet.finished)",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/functions.rs",
+        from: "    imp::sleep(dur)\n",
+        to: "    crate::sys::sync::checker::dpor_sleep(dur); imp::sleep(dur)\n",
         times: 1,
     },
     // Runs a `#[test]`, given the closure for the harness: a result that means failure is a panic.

@@ -1,5 +1,6 @@
 //! Checks the selected tests, one after the other.
 
+use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ const KILLED: i32 = 130;
 pub struct Run<'a> {
     pub args: &'a TestArgs,
     pub recorder: &'a Recorder,
+    /// The directory that the names of source files are relative to.
+    pub root: &'a Path,
     /// Where pictures of failing executions go.
     pub gallery: Option<Gallery>,
     pub interrupt: Interrupt,
@@ -126,7 +129,7 @@ impl Run<'_> {
             let name = self.recorder.name(binary, test, &result.settings);
             gallery.draw(&mut result, &name)?;
         }
-        result.advice = advice::advise(self.args, &result, &self.interrupt);
+        result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
         Ok(result)
     }
 }

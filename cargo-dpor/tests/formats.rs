@@ -2,8 +2,10 @@
 
 mod support;
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -78,7 +80,8 @@ fn every_outcome_has_its_exit_code() {
 
 #[test]
 fn junit_is_read_back() {
-    let run = project("read_junit").run("test -q --format junit").expect_code(1);
+    let project = project("read_junit");
+    let run = project.run("test -q --format junit").expect_code(1);
     let report = quick_junit::Report::deserialize_from_str(&run.stdout).unwrap();
     assert_eq!((report.tests, report.failures, report.errors), (6, 1, 2));
     let suite = &report.test_suites[0];
@@ -102,8 +105,36 @@ fn junit_is_read_back() {
     assert_eq!(ty.as_ref().unwrap().as_str(), "panic");
     assert!(message.as_ref().unwrap().as_str().contains("seen: 100%"));
     assert!(description.as_ref().unwrap().as_str().contains("load X = 1 (Relaxed) ← #2"));
-    let properties: Vec<_> = failed.properties.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
-    assert_eq!(properties, [("model", "rc11"), ("executions", "1"), ("blocked", "0")]);
+    let properties: Vec<_> = suite.properties.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
+    assert_eq!(properties[..3], [("failed: model", "rc11"), ("failed: executions", "1"), ("failed: blocked", "0")]);
+    assert_eq!(properties.len(), 3 * suite.test_cases.len());
+    validate(&project.path("report.xml"), &run.stdout);
+}
+
+/// What Jenkins takes, as a schema.
+const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/junit.xsd");
+
+/// Checks a report against the schema, where there is a program to do that with. The schema itself is tried out, too.
+fn validate(path: &Path, xml: &str) {
+    let is_valid = |xml: &str| {
+        fs::write(path, xml).unwrap();
+        let output =
+            Command::new("xmllint").args(["--noout", "--nonet", "--schema", SCHEMA]).arg(path).output().ok()?;
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "the schema is not valid: {complaints}");
+        Some(output.status.success().then_some(()).ok_or(complaints))
+    };
+    let Some(result) = is_valid(xml) else {
+        eprintln!("skipped: there is no `xmllint` on this machine to check the report with");
+        return;
+    };
+    assert_eq!(result, Ok(()), "{xml}");
+    for (valid, wrong) in
+        [("<testcase name=", "<testcase title="), ("failure", "failed"), ("tests=\"6\"", "tests=\"?\"")]
+    {
+        assert!(xml.contains(valid), "{valid} is not there");
+        assert!(is_valid(&xml.replace(valid, wrong)).unwrap().is_err(), "{wrong} is not in the schema");
+    }
 }
 
 fn status(status: &TestCaseStatus) -> &'static str {
@@ -233,19 +264,30 @@ fn a_long_one() {
 fn b_is_not_run() {}
 "#;
 
-#[test]
-fn an_interrupt_ends_the_check_with_what_is_known() {
-    let project = Project::package("interrupt", "").file("tests/t.rs", ENDLESS).file("src/lib.rs", "");
+/// A check that is under way, and what it prints.
+fn begun(name: &str, program: &str, arguments: &str) -> (Child, BufReader<ChildStdout>) {
+    let project = Project::package(name, "").file("tests/t.rs", program).file("src/lib.rs", "");
     project.run("test -q --list").expect_code(0);
-    let mut child = project.cargo_dpor("test -q").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project.cargo_dpor(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
     stdout.read_line(&mut first).unwrap();
-    assert!(first.contains("Running 2 tests"), "{first}");
+    assert!(first.contains("Running "), "{first}");
     thread::sleep(Duration::from_millis(500));
-    let start = Instant::now();
+    (child, stdout)
+}
+
+/// What Ctrl-C does.
+fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
+}
+
+#[test]
+fn an_interrupt_ends_the_check_with_what_is_known() {
+    let (mut child, mut stdout) = begun("interrupt", ENDLESS, "test -q");
+    let start = Instant::now();
+    interrupt(&child);
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
     let mut stderr = String::new();
@@ -256,6 +298,30 @@ fn an_interrupt_ends_the_check_with_what_is_known() {
         assert!(rest.contains(part), "no {part:?} in\n{rest}");
     }
     assert_eq!(stderr, "", "there is no line of progress where there is no terminal");
+}
+
+/// A test that prints more than fits into a pipe that nobody reads.
+const MUCH_OUTPUT: &str = r#"
+#[dpor::test]
+fn prints() {
+    panic!("{}", "much ".repeat(50_000));
+}
+"#;
+
+/// What is to be printed is printed first, unless the user insists.
+#[test]
+fn a_second_interrupt_ends_it_at_once() {
+    let (mut child, mut stdout) = begun("second_interrupt", MUCH_OUTPUT, "test -q");
+    interrupt(&child);
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().unwrap(), None, "it is not done with what it prints");
+    let start = Instant::now();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(5), "it took {:?}", start.elapsed());
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains("Summary"), "it has not come to its end");
 }
 
 /// `script` runs a command on a terminal of its own.

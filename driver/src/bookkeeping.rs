@@ -29,7 +29,8 @@ const MODULES: [&str; 12] = [
 
 /// Modules whose functions are what the user asked for, even where bookkeeping calls them: a thread that waits for a
 /// message is found through a thread-local.
-const VISIBLE: [&str; 3] = ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::thread_parking::"];
+const VISIBLE: [&str; 4] =
+    ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::checker::", "std::sys::sync::thread_parking::"];
 
 /// Modules among those of the bookkeeping that work for whoever calls them: thread-locals are the user's data.
 const INHERITED: [&str; 1] = ["std::thread::local::"];

@@ -1,210 +1,219 @@
-//! Trying out orderings, few and weak ones first.
+//! Trying out changes, small ones first.
 
-use dpor_engine::graph::MemOrder;
-use dpor_engine::trace::{Deed, Step};
 use dpor_engine::verdict::Location;
 
-use super::sites::{is_stronger, strength};
-use super::{Advice, Change, Site, Subject};
+use super::candidates::{self, Candidate, Family};
+use super::change::{Change, Site, What, parameters};
+use super::{Advice, Subject};
 use crate::finding::{Finding, FindingKind};
 
-/// Of several pairs of orderings that are as good, so many are named.
-const MAX_PAIRS: usize = 3;
+/// Of several changes that are as good, so many are named.
+const MAX_NAMED: usize = 3;
 
-/// An ordering that is in question.
-#[derive(Clone, Debug)]
-struct Candidate {
-    site: Site,
-    from: MemOrder,
-}
-
-impl Candidate {
-    fn change(&self, to: MemOrder) -> Change {
-        Change { site: self.site.clone(), from: Some(self.from), to }
-    }
-
-    /// All stronger orderings, the weakest first.
-    fn stronger(&self) -> Vec<Change> {
-        let orders = self.site.orderings().iter().copied().filter(|to| is_stronger(*to, self.from));
-        orders.map(|to| self.change(to)).collect()
-    }
-
-    /// All weaker orderings, the weakest first.
-    fn weaker(&self) -> Vec<Change> {
-        let orders = self.site.orderings().iter().copied().filter(|to| is_stronger(self.from, *to));
-        orders.map(|to| self.change(to)).collect()
-    }
-}
-
-/// The smallest changes with which a failing test passes. Nothing if it does not fail in an execution that has orderings.
-pub fn stronger(subject: &Subject, findings: &[Finding]) -> Option<Advice> {
-    let mut candidates = candidates(subject, findings);
-    if candidates.is_empty() {
-        return Some(Advice::NotOrderings);
-    }
-    let strongest = match all_strongest(subject, &mut candidates) {
-        Ok(Some(changes)) => changes,
-        Ok(None) => return Some(Advice::NotOrderings),
-        Err(OutOfTime) => return Some(Advice::OutOfTime),
-    };
-    let found = smallest(subject, &candidates, strongest);
-    Some(found.map_or(Advice::OutOfTime, Advice::Stronger))
-}
+/// More pairs than this are not tried out.
+const MAX_PAIRS: usize = 3000;
 
 /// The time is over.
 struct OutOfTime;
 
-/// The orderings of the steps in failing executions.
-fn candidates(subject: &Subject, findings: &[Finding]) -> Vec<Candidate> {
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let executions = findings.iter().filter_map(|finding| finding.execution.as_ref());
-    for step in executions.flat_map(|execution| &execution.trace.steps) {
-        for candidate in of_step(subject, step) {
-            if candidates.iter().all(|known| known.site != candidate.site) {
-                candidates.push(candidate);
-            }
-        }
+/// Changes that make the test pass together.
+type Group = Vec<Change>;
+
+/// The smallest changes with which a failing test passes.
+pub fn stronger(subject: &Subject, findings: &[Finding]) -> Advice {
+    let mut found = Vec::new();
+    let ended = search(subject, findings, &mut found);
+    let mut groups = found;
+    if groups.iter().flatten().all(|change| change.own) && !subject.has_other_code(findings) {
+        groups.iter_mut().flatten().for_each(|change| change.own = false);
     }
-    candidates
+    groups.iter_mut().for_each(|group| group.sort_by(|a, b| a.site.cmp(&b.site)));
+    // What is in the test's own code comes last: it may well hide the mistake.
+    groups.sort_by_key(|group| (is_own(group), group.len(), !group.iter().all(is_ordering), cost(group)));
+    match ended {
+        _ if !groups.is_empty() => Advice::Stronger(groups),
+        Ok(()) if !subject.has_given_up() => Advice::NotOrderings,
+        _ => Advice::OutOfTime,
+    }
 }
 
-/// The orderings that the source has for a step.
-fn of_step(subject: &Subject, step: &Step) -> Vec<Candidate> {
-    let (Some(place), Some(ordering)) = (&step.place, step.ordering) else { return Vec::new() };
-    let failed = matches!(step.deed, Deed::Cas { .. }) && step.written.is_none();
-    let candidate = |site: Site| {
-        // Of a compare-and-swap, the step tells the ordering that counted.
-        let seen = (site.which == 1) == failed;
-        let from = subject.sites.ordering(&site).or(seen.then_some(ordering));
-        from.map(|from| Candidate { site, from })
+fn search(subject: &Subject, findings: &[Finding], found: &mut Vec<Group>) -> Result<(), OutOfTime> {
+    let mut candidates = candidates::orderings(subject, findings);
+    let strongest = all_strongest(subject, &mut candidates)?;
+    let operations = candidates::operations(subject, &candidates);
+    if strongest.is_none() {
+        // Where the strongest orderings do not help, fences do not either.
+        return singles(subject, &operations, found);
+    }
+    let orderings: Vec<Family> = candidates.iter().map(|candidate| candidate.others(subject)).collect();
+    let fences = candidates::fences(subject, &candidates);
+    singles(subject, &orderings, found)?;
+    if found.is_empty() {
+        singles(subject, &operations, found)?;
+        singles(subject, &fences, found)?;
+    }
+    found.sort_by_key(|group| (is_own(group), cost(group)));
+    found.truncate(MAX_NAMED);
+    let only_in_test = found.iter().all(is_own) && candidates.iter().any(|candidate| !candidate.own);
+    if !found.is_empty() && !only_in_test {
+        return Ok(());
+    }
+    // Outside of the test, one change does not do.
+    let in_test = found.len();
+    let others = |families: &[Family]| -> Vec<Family> {
+        families.iter().filter(|family| in_test == 0 || family.iter().all(|change| !change.own)).cloned().collect()
     };
-    subject.sites.at(&place.location).into_iter().filter_map(candidate).collect()
+    pairs(subject, &marked_first(&others(&orderings), &candidates), found)?;
+    if found.len() == in_test {
+        pairs(subject, &others(&fences), found)?;
+    }
+    if found.is_empty() {
+        let changes = strongest.unwrap_or_default();
+        found.push(reduced(subject, changes, &candidates)?);
+    }
+    Ok(())
+}
+
+fn is_own(group: &Group) -> bool {
+    group.iter().any(|change| change.own)
+}
+
+fn is_ordering(change: &Change) -> bool {
+    matches!(change.what, What::Ordering { .. })
+}
+
+/// How much a group changes.
+fn cost(group: &[Change]) -> u32 {
+    group.iter().map(Change::cost).sum()
 }
 
 /// The strongest orderings everywhere, if the test passes with them. Steps of executions that fail then are added.
-fn all_strongest(subject: &Subject, candidates: &mut Vec<Candidate>) -> Result<Option<Vec<Change>>, OutOfTime> {
+fn all_strongest(subject: &Subject, candidates: &mut Vec<Candidate>) -> Result<Option<Group>, OutOfTime> {
     loop {
-        let strongest = |candidate: &Candidate| {
-            let to = candidate.site.strongest();
-            is_stronger(to, candidate.from).then(|| candidate.change(to))
-        };
-        let changes: Vec<Change> = candidates.iter().filter_map(strongest).collect();
+        let changes: Group = candidates.iter().filter_map(|candidate| candidate.strongest(subject)).collect();
         let tried = subject.check(&changes).ok_or(OutOfTime)?;
         if tried.passes {
             return Ok(Some(changes));
         }
-        let more = self::candidates(subject, &tried.findings);
-        let before = candidates.len();
-        candidates.extend(more.into_iter().filter(|new| !changes.iter().any(|change| change.site == new.site)));
-        candidates.dedup_by(|a, b| a.site == b.site);
-        if candidates.len() == before {
+        let mut more = candidates::orderings(subject, &tried.findings);
+        // What the report says of another execution is about that one.
+        more.iter_mut().for_each(|candidate| candidate.marked = false);
+        if !candidates::merge(candidates, more) {
             return Ok(None);
         }
     }
 }
 
-/// One change if that suffices, in each of the places where it does; else two; else as few as can be found.
-fn smallest(subject: &Subject, candidates: &[Candidate], strongest: Vec<Change>) -> Option<Vec<Vec<Change>>> {
-    let mut singles = Vec::new();
-    for candidate in candidates {
-        for change in candidate.stronger() {
-            let changes = vec![change];
-            if subject.passes(&changes)? {
-                singles.push(changes);
+/// Tries one change at a time: of each family, the first that does it.
+fn singles(subject: &Subject, families: &[Family], found: &mut Vec<Group>) -> Result<(), OutOfTime> {
+    for family in families {
+        for change in family {
+            let group = vec![change.clone()];
+            if subject.passes(&group).ok_or(OutOfTime)? {
+                found.push(group);
                 break;
             }
         }
     }
-    if !singles.is_empty() {
-        singles.sort_by_key(|changes| total(changes));
-        return Some(singles);
+    Ok(())
+}
+
+/// The families of the candidates that the report calls too weak, and then the others.
+fn marked_first(families: &[Family], candidates: &[Candidate]) -> Vec<Family> {
+    let is_marked = |family: &Family| {
+        let site = family.first().map(|change| &change.site);
+        candidates.iter().any(|candidate| candidate.marked && Some(&candidate.site) == site)
+    };
+    let mut families: Vec<Family> = families.to_vec();
+    families.sort_by_key(|family| !is_marked(family));
+    families
+}
+
+/// Tries two changes at a time: those outside of the test first, and small ones.
+fn pairs(subject: &Subject, families: &[Family], found: &mut Vec<Group>) -> Result<(), OutOfTime> {
+    let mut pairs: Vec<Group> = Vec::new();
+    for (at, first) in families.iter().enumerate() {
+        for second in &families[at + 1..] {
+            let both = |a: &Change| second.iter().map(|b| vec![a.clone(), b.clone()]).collect::<Vec<_>>();
+            pairs.extend(first.iter().flat_map(both));
+        }
     }
-    let mut found: Vec<Vec<Change>> = Vec::new();
-    for pair in pairs(candidates) {
-        // Others that are as weak are as good.
-        if found.len() == MAX_PAIRS || found.first().is_some_and(|first| total(first) < total(&pair)) {
+    let order = |pair: &Group| (is_own(pair), cost(pair));
+    pairs.sort_by_key(order);
+    pairs.truncate(MAX_PAIRS);
+    let mut first_found = None;
+    let mut named = 0;
+    for pair in pairs {
+        // Others that change as little are as good.
+        if named == MAX_NAMED || first_found.is_some_and(|first| first < order(&pair)) {
             break;
         }
-        if subject.passes(&pair)? {
+        if subject.passes(&pair).ok_or(OutOfTime)? {
+            first_found.get_or_insert(order(&pair));
+            named += 1;
             found.push(pair);
         }
     }
-    if found.is_empty() {
-        found.push(reduced(subject, strongest)?);
-    }
-    Some(found)
-}
-
-/// Two changes at a time, the weakest first.
-fn pairs(candidates: &[Candidate]) -> Vec<Vec<Change>> {
-    let mut pairs = Vec::new();
-    for (at, a) in candidates.iter().enumerate() {
-        for b in &candidates[at + 1..] {
-            let both = |x: &Change| b.stronger().into_iter().map(|y| vec![x.clone(), y]).collect::<Vec<_>>();
-            pairs.extend(a.stronger().iter().flat_map(both));
-        }
-    }
-    pairs.sort_by_key(|pair| total(pair));
-    pairs
-}
-
-/// How strong several orderings are.
-fn total(changes: &[Change]) -> u32 {
-    changes.iter().map(|change| strength(change.to)).sum()
+    Ok(())
 }
 
 /// As many of the changes taken back, and the others made as weak, as is possible one after the other.
-fn reduced(subject: &Subject, mut changes: Vec<Change>) -> Option<Vec<Change>> {
+fn reduced(subject: &Subject, mut changes: Group, candidates: &[Candidate]) -> Result<Group, OutOfTime> {
     let mut at = 0;
     while at < changes.len() {
         let mut without = changes.clone();
         without.remove(at);
-        if subject.passes(&without)? {
+        if subject.passes(&without).ok_or(OutOfTime)? {
             changes = without;
         } else {
             at += 1;
         }
     }
     for at in 0..changes.len() {
-        let from = changes[at].from.unwrap_or(MemOrder::Relaxed);
-        let candidate = Candidate { site: changes[at].site.clone(), from };
-        for change in candidate.stronger() {
+        let is_it = |candidate: &&Candidate| {
+            matches!(changes[at].what, What::Ordering { which, .. } if which == candidate.which)
+                && candidate.site == changes[at].site
+        };
+        let others = candidates.iter().find(is_it).map(|candidate| candidate.others(subject)).unwrap_or_default();
+        for change in others {
             let mut weaker = changes.clone();
             weaker[at] = change;
-            if subject.passes(&weaker)? {
+            if subject.passes(&weaker).ok_or(OutOfTime)? {
                 changes = weaker;
                 break;
             }
         }
     }
-    Some(changes)
+    Ok(changes)
 }
 
 /// The weaker orderings with which a passing test still passes, all together. Those that are not reached do not count.
-pub fn weaker(subject: &Subject) -> Option<Advice> {
-    let Some(reached) = reached(subject) else { return Some(Advice::OutOfTime) };
-    let mut changes: Vec<Change> = Vec::new();
-    for site in subject.sites.all().into_iter().filter(|site| reached.contains(&site.place)) {
-        let Some(from) = subject.sites.ordering(&site) else { continue };
-        for change in (Candidate { site, from }).weaker() {
+pub fn weaker(subject: &Subject) -> Advice {
+    let Some(reached) = reached(subject) else { return Advice::OutOfTime };
+    let sites = subject.sites.all().into_iter().filter(|site| reached.contains(&site.place));
+    let orderings = sites.flat_map(|site| (0..parameters(&site.method).len()).map(move |which| (site.clone(), which)));
+    let mut changes: Group = Vec::new();
+    for (site, which) in orderings {
+        let Some(from) = subject.sites.ordering(&site, which) else { continue };
+        let own = subject.is_own(&site);
+        for change in (Candidate { site, which, from, marked: false, own }).weaker(subject) {
             changes.push(change);
             match subject.passes(&changes) {
                 Some(true) => break,
                 Some(false) => changes.pop(),
-                None => return Some(Advice::OutOfTime),
+                None => return Advice::OutOfTime,
             };
         }
     }
-    Some(if changes.is_empty() { Advice::AsWeakAsCanBe } else { Advice::Weaker(changes) })
+    if changes.is_empty() { Advice::AsWeakAsCanBe } else { Advice::Weaker(changes) }
 }
 
 /// The places with orderings that the test reaches: each is a trap, until it is found.
 fn reached(subject: &Subject) -> Option<Vec<Location>> {
     let mut reached: Vec<Location> = Vec::new();
     loop {
-        let hidden: Vec<Site> =
-            subject.sites.all().into_iter().filter(|site| site.which == 0 && !reached.contains(&site.place)).collect();
-        let tried = subject.check_program(&subject.sites.with_traps(&hidden))?;
+        let hidden: Vec<Site> = subject.sites.all().into_iter().filter(|site| !reached.contains(&site.place)).collect();
+        let tried = subject.check_program(&subject.sites.with_traps(&hidden), subject.deadline)?;
         let trapped = tried.findings.iter().find(|finding| finding.kind == FindingKind::Unsupported);
         match trapped.and_then(|finding| finding.problem.location.clone()) {
             Some(place) if !reached.contains(&place) => reached.push(place),

@@ -70,7 +70,7 @@ impl Graph {
     pub fn new(result: &TestResult, finding: &Finding, trace: &Trace, sources: &mut Sources) -> Graph {
         let names = Names::of(trace);
         let mut events: Vec<Event> = trace.steps.iter().map(|step| Event::step(step, &names)).collect();
-        add_racing(trace, &mut events);
+        add_others(trace, &mut events);
         add_error(trace, finding, &mut events);
         add_waits(trace, &mut events);
         Graph {
@@ -127,14 +127,17 @@ fn more(how: &str, place: Option<&Place>) -> String {
     if how.is_empty() { line } else { format!("{line} {how}") }
 }
 
-/// The access that raced, after the last step of its thread before it.
-fn add_racing(trace: &Trace, events: &mut Vec<Event>) {
-    let Some(racing) = &trace.racing else { return };
-    let place = Place { location: racing.location.clone(), function: None, via: None };
-    let spawn = trace.threads.iter().find(|thread| thread.number == racing.thread).and_then(|thread| thread.spawned_by);
-    let before = racing.after.or(spawn);
-    let at = events.iter().position(|event| event.step == before).map_or(0, |at| at + 1);
-    events.insert(at, Event::other("racing", racing.thread.0, "the access that it races with", Some(&place)));
+/// The other side of the error, and panics of other threads, each after the last step of its thread before it.
+fn add_others(trace: &Trace, events: &mut Vec<Event>) {
+    let panics = trace.panics.iter().enumerate().map(|(at, panic)| (format!("panic{at}"), panic));
+    for (id, other) in trace.racing.iter().map(|racing| ("racing".to_owned(), racing)).chain(panics) {
+        let place = Place { location: other.location.clone(), function: None, via: None };
+        let thread = trace.threads.iter().find(|thread| thread.number == other.thread);
+        let before = other.after.or(thread.and_then(|thread| thread.spawned_by));
+        let is_before = |event: &Event| before.is_some() && event.step == before;
+        let at = events.iter().position(is_before).map_or(0, |at| at + 1);
+        events.insert(at, Event::other(&id, other.thread.0, &other.what, Some(&place)));
+    }
 }
 
 /// The error, at the end of its thread, before what is done while a panic unwinds it.

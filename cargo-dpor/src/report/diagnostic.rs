@@ -2,15 +2,16 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use dpor_engine::trace::{Remark, Trace};
-use dpor_engine::verdict::Location;
+use dpor_engine::verdict::{ErrorKind, Location};
 use dpor_engine::vm::ThreadId;
 
 use super::names;
 use super::source::Sources;
-use crate::finding::{Finding, Note, Problem};
+use crate::finding::{Finding, FindingKind, Note};
 use crate::style::Style;
 
 /// A place that is shown.
+#[derive(PartialEq)]
 struct Shown {
     place: Location,
     label: String,
@@ -20,7 +21,7 @@ struct Shown {
 /// All of an error but its execution.
 pub fn render(finding: &Finding, sources: &mut Sources, style: Style) -> String {
     let problem = &finding.problem;
-    let (mut shown, mut notes) = arrange(problem);
+    let (mut shown, mut notes) = arrange(finding);
     let trace = finding.execution.as_ref().map(|execution| &execution.trace);
     let remarks: Vec<(&Remark, Vec<Shown>)> = trace
         .map(|trace| trace.remarks.iter().map(|remark| (remark, marked(remark, trace))).collect())
@@ -44,16 +45,19 @@ pub fn render(finding: &Finding, sources: &mut Sources, style: Style) -> String 
 }
 
 /// The places to mark, the first of which is the error's, and the notes that have none of their own.
-fn arrange(problem: &Problem) -> (Vec<Shown>, Vec<String>) {
-    let (mut shown, mut notes) = (Vec::new(), Vec::new());
-    let label = label(problem);
+fn arrange(finding: &Finding) -> (Vec<Shown>, Vec<String>) {
+    let (problem, mut shown, mut notes) = (&finding.problem, Vec::new(), Vec::new());
+    let label = label(finding);
     if let Some(place) = &problem.location {
         shown.push(Shown { place: place.clone(), label: label.clone(), primary: true });
     }
     for note in problem.notes.iter().filter(|note| note.message != label) {
         match &note.location {
             Some(place) if problem.location.as_ref() != Some(place) => {
-                shown.push(Shown { place: place.clone(), label: note.message.clone(), primary: false });
+                let new = Shown { place: place.clone(), label: note.message.clone(), primary: false };
+                if !shown.contains(&new) {
+                    shown.push(new);
+                }
             }
             Some(_) => notes.push(format!("{} (at the same place)", note.message)),
             None => notes.push(note.message.clone()),
@@ -73,10 +77,11 @@ fn without_source(shown: &mut Vec<Shown>, sources: &Sources) -> Vec<String> {
 }
 
 /// What is said of the error's own place: a note that is about it, or else the thread.
-fn label(problem: &Problem) -> String {
+fn label(Finding { kind, problem, .. }: &Finding) -> String {
     let thread = problem.thread.map(|thread| ThreadId(thread).phrase());
     let is_about = |note: &&Note| {
-        let mine = thread.as_ref().is_none_or(|thread| note.message.starts_with(thread.as_str()));
+        let leaks = *kind == FindingKind::Error(ErrorKind::MemoryLeak);
+        let mine = leaks || thread.as_ref().is_none_or(|thread| note.message.starts_with(thread.as_str()));
         mine && note.location.is_some() && note.location == problem.location
     };
     let note = problem.notes.iter().find(is_about).map(|note| note.message.clone());
@@ -85,11 +90,20 @@ fn label(problem: &Problem) -> String {
 
 /// The places of the steps that a remark is about.
 fn marked(remark: &Remark, trace: &Trace) -> Vec<Shown> {
-    let place = |number: u32| trace.step(number)?.place.as_ref().map(|place| place.location.clone());
-    let shown = |mark: &dpor_engine::trace::Mark| {
-        Some(Shown { place: place(mark.step)?, label: mark.label.clone(), primary: true })
-    };
-    remark.marks.iter().filter_map(shown).collect()
+    let mut marked: Vec<Shown> = Vec::new();
+    for mark in &remark.marks {
+        let Some(place) = trace.step(mark.step).and_then(|step| step.place.as_ref()) else { continue };
+        let library = place.via.as_deref().filter(|via| !names::is_atomic_method(via));
+        let label = match library {
+            Some(library) => format!("in `{}`: {}", names::short_function(library), mark.label),
+            None => mark.label.clone(),
+        };
+        let new = Shown { place: place.location.clone(), label, primary: true };
+        if !marked.contains(&new) {
+            marked.push(new);
+        }
+    }
+    marked
 }
 
 /// The places, by file; those without a source as they are.

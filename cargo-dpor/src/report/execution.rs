@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use dpor_engine::graph::MemOrder;
-use dpor_engine::trace::{Deed, End, Holder, Names, Place, Read, Step, Thread, Trace, Waits};
+use dpor_engine::trace::{Deed, End, Holder, Names, Place, Racing, Read, Step, Thread, Trace, Waits};
 use dpor_engine::vm::{ThreadId, Wait};
 
 use super::names;
@@ -73,7 +73,7 @@ impl<'t> Table<'t> {
         let ends =
             trace.threads.iter().filter(|thread| ending(thread).is_some()).filter_map(|thread| thread.place.as_ref());
         let mut files: Vec<&str> = steps.iter().filter_map(|step| step.place.as_ref()).chain(ends).map(file).collect();
-        files.extend(trace.racing.as_ref().map(|racing| names::short_file(&racing.location.file)));
+        files.extend(trace.racing.iter().chain(&trace.panics).map(|other| names::short_file(&other.location.file)));
         files.sort_unstable();
         files.dedup();
         let file = if let [one] = files[..] { Some(one.to_owned()) } else { None };
@@ -101,7 +101,7 @@ impl<'t> Table<'t> {
             let place = self.place(step.place.as_ref());
             rows.push(Row { number: Some(step.number), thread: step.thread, place, text, error: false });
         }
-        self.add_racing(&mut rows);
+        self.trace.racing.iter().chain(&self.trace.panics).for_each(|other| self.add_other(other, &mut rows));
         for thread in &self.trace.threads {
             if thread.end == End::Failed && error_at.take().is_some() {
                 continue;
@@ -111,9 +111,8 @@ impl<'t> Table<'t> {
         rows
     }
 
-    /// The other access of a race, after the steps of its thread that come before it.
-    fn add_racing(&self, rows: &mut Vec<Row>) {
-        let Some(racing) = &self.trace.racing else { return };
+    /// The other side of an error, or another panic, after the steps of its thread that come before it.
+    fn add_other(&self, racing: &Racing, rows: &mut Vec<Row>) {
         let before = |row: &Row| row.number.is_some_and(|number| racing.after.is_some_and(|after| number <= after));
         let spawned = |row: &Row| {
             let spawn = self.trace.threads.iter().find(|thread| thread.number == racing.thread);
@@ -122,7 +121,7 @@ impl<'t> Table<'t> {
         let mine = |row: &Row| row.thread == racing.thread && before(row);
         let at = rows.iter().rposition(|row| mine(row) || spawned(row)).map_or(0, |at| at + 1);
         let place = self.place(Some(&Place { location: racing.location.clone(), function: None, via: None }));
-        let text = "the access that it races with".to_owned();
+        let text = racing.what.clone();
         rows.insert(at, Row { number: None, thread: racing.thread, place, text, error: true });
     }
 
@@ -156,6 +155,7 @@ impl<'t> Table<'t> {
         let mut headings = String::new();
         for (at, thread) in self.threads.iter().enumerate() {
             let name = match (thread.0, apart < NARROW && self.threads.len() > 1) {
+                (0, _) if apart < "main ".len() && self.threads.len() > 1 => "m".to_owned(),
                 (0, _) => "main".to_owned(),
                 (number, true) => format!("t{number}"),
                 (number, false) => format!("thread {number}"),
@@ -205,7 +205,8 @@ impl<'t> Table<'t> {
     }
 
     fn legend(&self, text: &mut String) {
-        let used: String = self.rows.iter().map(|row| format!("{} ", row.text)).collect();
+        let about = self.trace.about.as_ref().map(|variable| self.names.variable(variable));
+        let used: String = self.rows.iter().map(|row| &row.text).chain(&about).map(|text| format!("{text} ")).collect();
         for block in self.names.blocks() {
             if !used.contains(block.name.as_str()) {
                 continue;
@@ -340,9 +341,12 @@ pub fn describe(step: &Step, names: &Names) -> String {
         Deed::LeaveQueue => format!("leave the queue at {variable}"),
         Deed::Try if step.written.is_some() => format!("update {variable}: {read} → {written}{from}"),
         Deed::Try => format!("leave {variable} = {read} as it is{from}"),
+        Deed::Notify if step.read.map(|read| read.value) == step.written => {
+            format!("notify one at {variable} = {read}: nobody waits{from}")
+        }
         Deed::Notify => format!("notify one at {variable}: {read} → {written}{from}"),
         Deed::Leave => "leave".to_owned(),
-        Deed::Choose { n, value } => format!("choose {value} of 0..{n}"),
+        Deed::Choose { n, value } => format!("choose({n}) = {value}"),
     };
     with_library(text, step)
 }
@@ -370,8 +374,9 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Initialization => "initialized",
         Wait::Token => "unparked",
         Wait::Barrier => "past the barrier",
-        Wait::Message => "message",
+        Wait::Message => "a message",
         Wait::Room => "room",
+        Wait::Time => "time",
         Wait::Wake => "woken",
         Wait::End(_) => "ended",
     }

@@ -7,6 +7,7 @@ use dpor_engine::program::Origin;
 use super::diagnostic;
 use super::execution::{self, Extent};
 use super::human::count;
+use super::names;
 use super::source::Sources;
 use crate::finding::{Execution, Finding, Frame, Problem};
 use crate::style::Style;
@@ -74,7 +75,10 @@ fn line(frames: &[Frame]) -> String {
     };
     match frame.origin {
         Origin::Std => format!("    ({} of the standard library)", count(number as u64, "function")),
-        _ => format!("    {} at {}:{}:{}{repeated}", frame.function, place.file, place.line, place.column),
+        _ => {
+            let function = names::without_arguments(&frame.function);
+            format!("    {function} at {}:{}:{}{repeated}", place.file, place.line, place.column)
+        }
     }
 }
 

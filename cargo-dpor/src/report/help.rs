@@ -1,32 +1,26 @@
 //! Better orderings, as the compiler shows what it suggests: the changed lines.
 
-use std::ops::Range;
-
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 
 use super::human::count;
 use super::source::Sources;
-use crate::advice::{Advice, Change};
+use crate::advice::{Advice, Change, ORDERINGS, What};
 use crate::style::Style;
-
-/// The names that orderings have in the source.
-const ORDERINGS: [&str; 5] = ["Relaxed", "Release", "Acquire", "AcqRel", "SeqCst"];
 
 /// The advice, as text.
 pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
     let (titles, groups): (Vec<String>, Vec<&[Change]>) = match advice {
         Advice::Stronger(groups) => {
-            let title = |(at, changes): (usize, &Vec<Change>)| stronger_title(changes.len(), at, groups.len());
+            let title = |(at, changes): (usize, &Vec<Change>)| stronger_title(changes, at);
             (groups.iter().enumerate().map(title).collect(), groups.iter().map(Vec::as_slice).collect())
         }
         Advice::Weaker(changes) => (vec![weaker_title(changes.len())], vec![changes]),
         Advice::NotOrderings => {
-            (vec!["stronger orderings do not help: the test fails with the strongest, too".into()], vec![&[]])
+            let title = "stronger orderings do not help: the test fails with the strongest, too";
+            (vec![title.into()], vec![&[]])
         }
         Advice::AsWeakAsCanBe => (vec!["no ordering could be weaker with this test still passing".into()], vec![&[]]),
-        Advice::OutOfTime => {
-            (vec!["whether other orderings would do could not be found out in time".into()], vec![&[]])
-        }
+        Advice::OutOfTime => (vec!["whether a small change would do could not be found out in time".into()], vec![&[]]),
     };
     groups.iter().flat_map(|group| group.iter()).for_each(|change| sources.read(&change.site.place.file));
     let shown = titles.iter().zip(groups).map(|(title, changes)| {
@@ -35,21 +29,70 @@ pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
     });
     let groups: Vec<Group> = shown.collect();
     let renderer = if style.enabled() { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(style.width()).render(&groups).to_string() + "\n"
+    let text = renderer.term_width(style.width()).render(&groups).to_string() + "\n";
+    let changes: Vec<&Change> = changes(advice);
+    text.split_inclusive('\n').map(|line| with_mark(line, &changes, sources)).collect()
 }
 
-fn stronger_title(changes: usize, at: usize, groups: usize) -> String {
-    let with = if changes == 1 { "this ordering".to_owned() } else { format!("these {changes} orderings") };
-    match (at, groups) {
-        (0, 1) => format!("with {with} the test passes"),
-        (0, _) => format!("with {with} the test passes"),
-        _ => format!("it also passes with {with} instead"),
+/// All changes of some advice.
+fn changes(advice: &Advice) -> Vec<&Change> {
+    match advice {
+        Advice::Stronger(groups) => groups.iter().flatten().collect(),
+        Advice::Weaker(changes) => changes.iter().collect(),
+        Advice::NotOrderings | Advice::AsWeakAsCanBe | Advice::OutOfTime => Vec::new(),
+    }
+}
+
+/// A line of a suggestion, marked as what it is where a fence is inserted: that is a new line, and the one beside it is
+/// as it was.
+fn with_mark(line: &str, changes: &[&Change], sources: &Sources) -> String {
+    let visible = console::strip_ansi_codes(line);
+    let is_marked = |(number, _): &(&str, &str)| number.trim().parse::<u32>().is_ok();
+    let Some((_, code)) = visible.split_once(" ~ ").filter(is_marked) else { return line.to_owned() };
+    let fences = changes.iter().filter(|change| matches!(change.what, What::Fence { .. }));
+    let mark =
+        fences.flat_map(|change| change.edits.iter().map(move |edit| (change, edit))).find_map(|(change, edit)| {
+            let text = sources.text(&change.site.place.file)?;
+            let start = text[..edit.range.start].rfind('\n').map_or(0, |at| at + 1);
+            let beside = text[start..].lines().next()?;
+            match code.trim() {
+                code if code == edit.text.trim() => Some("+"),
+                code if code == beside.trim() => Some("|"),
+                _ => None,
+            }
+        });
+    mark.map_or_else(|| line.to_owned(), |mark| line.replacen('~', mark, 1))
+}
+
+fn stronger_title(changes: &[Change], at: usize) -> String {
+    let with = with(changes);
+    let own = if changes.iter().any(|change| change.own) { " (this is in the test itself)" } else { "" };
+    match at {
+        0 => format!("with {with} the test passes{own}"),
+        _ => format!("it also passes with {with} instead{own}"),
+    }
+}
+
+/// What the changes are.
+fn with(changes: &[Change]) -> String {
+    let all = |is: fn(&What) -> bool| changes.iter().all(|change| is(&change.what));
+    let number = changes.len();
+    let orderings = all(|what| matches!(what, What::Ordering { .. }));
+    let fences = all(|what| matches!(what, What::Fence { .. }));
+    match changes {
+        [Change { what: What::Swap { .. }, .. }] => "a swap, which reads, in place of the store".to_owned(),
+        [Change { what: What::Strong, .. }] => "a `compare_exchange` that does not fail spuriously".to_owned(),
+        [_] if orderings => "this ordering".to_owned(),
+        [_] => "this fence".to_owned(),
+        _ if orderings => format!("these {number} orderings"),
+        _ if fences => format!("these {number} fences"),
+        _ => format!("these {number} changes"),
     }
 }
 
 fn weaker_title(changes: usize) -> String {
     let could = count(changes as u64, "ordering");
-    format!("{could} could be weaker with this test still passing (which says nothing about other uses of this code)")
+    format!("{could} could be weaker: this test still passes (other uses of the code may not)")
 }
 
 /// The changes, by file.
@@ -63,22 +106,26 @@ fn elements<'a>(changes: &'a [Change], sources: &'a Sources) -> Vec<Element<'a>>
     files.into_iter().flat_map(|file| in_file(file, changes, sources)).collect()
 }
 
-/// Changes whose ordering is written down as a patch, others as a remark at their place.
+/// Changes as patches; of an ordering that is not written down at the call, what it has to be there.
 fn in_file<'a>(file: &'a str, changes: &'a [Change], sources: &'a Sources) -> Vec<Element<'a>> {
     let here: Vec<&Change> = changes.iter().filter(|change| change.site.place.file == file).collect();
     let Some(text) = sources.text(file) else {
         return here.iter().map(|change| origin(change)).collect();
     };
+    let (written, elsewhere): (Vec<&Change>, Vec<&Change>) =
+        here.into_iter().partition(|change| is_written(change, text));
     let mut elements = Vec::new();
-    let patches: Vec<Patch> =
-        here.iter().filter_map(|change| Some(Patch::new(written(change, sources)?, change.to.name()))).collect();
+    let edits = written.iter().flat_map(|change| &change.edits);
+    let patches: Vec<Patch> = edits.map(|edit| Patch::new(edit.range.clone(), edit.text.as_str())).collect();
     if !patches.is_empty() {
         elements.push(Element::Suggestion(Snippet::source(text).path(file).patches(patches)));
     }
-    let elsewhere = here.iter().filter(|change| written(change, sources).is_none());
-    let annotations = elsewhere.filter_map(|change| {
-        let label = format!("`{}` instead of `{}`", change.to.name(), change.from.map_or("?", |from| from.name()));
-        Some(AnnotationKind::Primary.span(sources.span(&change.site.place)?).label(label))
+    let annotations = elsewhere.iter().filter_map(|change| {
+        let What::Ordering { from, to, .. } = change.what else { return None };
+        let label = format!("`{}` instead of `{}`", to.name(), from.name());
+        let argument = change.edits.first().map(|edit| edit.range.clone());
+        let span = argument.or_else(|| sources.span(&change.site.place))?;
+        Some(AnnotationKind::Primary.span(span).label(label))
     });
     let annotations: Vec<_> = annotations.collect();
     if !annotations.is_empty() {
@@ -87,65 +134,20 @@ fn in_file<'a>(file: &'a str, changes: &'a [Change], sources: &'a Sources) -> Ve
     elements
 }
 
+/// Whether the changed line says all: an ordering that comes from elsewhere may be used elsewhere, too.
+fn is_written(change: &Change, text: &str) -> bool {
+    let is_ordering = |text: &str| ORDERINGS.iter().any(|order| order.name() == text);
+    match change.what {
+        What::Ordering { .. } => {
+            !change.edits.is_empty()
+                && change.edits.iter().all(|edit| text.get(edit.range.clone()).is_some_and(is_ordering))
+        }
+        _ => true,
+    }
+}
+
 fn origin(change: &Change) -> Element<'_> {
     let place = &change.site.place;
     let origin = Origin::path(place.file.as_str()).line(place.line as usize).char_column(place.column as usize);
     Element::Origin(origin)
-}
-
-/// The bytes of an ordering in the source, where it is written down at the call.
-fn written(change: &Change, sources: &Sources) -> Option<Range<usize>> {
-    let text = sources.text(&change.site.place.file)?;
-    let start = sources.span(&change.site.place)?.start;
-    let argument = argument(&text[start..], &change.site.method, change.site.argument())?;
-    let words = text[start + argument.start..start + argument.end].trim_end();
-    let name = words.rsplit("::").next()?.trim();
-    let from = start + argument.start + words.rfind(name)?;
-    (ORDERINGS.contains(&name) && change.from.is_some_and(|order| order.name() == name))
-        .then(|| from..from + name.len())
-}
-
-/// The bytes of an argument of the first call of a method in a text.
-fn argument(text: &str, method: &str, index: usize) -> Option<Range<usize>> {
-    let called = text.match_indices(method).find(|(at, _)| {
-        let before = text[..*at].chars().next_back();
-        text[at + method.len()..].starts_with('(') && before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
-    });
-    let open = called?.0 + method.len() + 1;
-    let (mut depth, mut number, mut start) = (0, 0, open);
-    for (at, character) in text[open..].char_indices() {
-        let at = open + at;
-        let ends = depth == 0 && matches!(character, ',' | ')');
-        if ends && number == index {
-            return Some(start..at);
-        }
-        match character {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' if depth == 0 => return None,
-            ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                number += 1;
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_found() {
-        let found =
-            |text: &str, method, index| argument(text, method, index).map(|range| text[range].trim().to_owned());
-        assert_eq!(found("self.x.load(Relaxed).y", "load", 0).as_deref(), Some("Relaxed"));
-        assert_eq!(found("X.store(f(1, 2), Ordering::Release)", "store", 1).as_deref(), Some("Ordering::Release"));
-        let cas = "HEAD\n    .compare_exchange(\n        a, [b, c], AcqRel,\n        Acquire,\n    )";
-        assert_eq!(found(cas, "compare_exchange", 3).as_deref(), Some("Acquire"));
-        assert_eq!(found("reload(x).load(y)", "load", 0).as_deref(), Some("y"));
-        assert_eq!(found("a.load()", "load", 1), None);
-    }
 }

@@ -37,16 +37,8 @@ impl<W: Write> Junit<W> {
     }
 
     fn case(&mut self, result: &TestResult) -> TestCase {
-        let name = match result.several_models {
-            true => format!("{} ({})", result.test.name, result.settings.model),
-            false => result.test.name.clone(),
-        };
-        let mut case = TestCase::new(name, self.status(result));
+        let mut case = TestCase::new(name(result), self.status(result));
         case.set_classname(result.binary.id()).set_time(result.duration);
-        let stats = &result.stats;
-        case.add_property(Property::new("model", result.settings.model.name()));
-        case.add_property(Property::new("executions", stats.executions.to_string()));
-        case.add_property(Property::new("blocked", stats.blocked.to_string()));
         let failing = result.verdict.findings.iter().find_map(|finding| finding.execution.as_ref());
         if let Some(execution) = failing {
             case.set_system_out(execution.output.stdout.as_str()).set_system_err(execution.output.stderr.as_str());
@@ -74,6 +66,35 @@ impl<W: Write> Junit<W> {
     }
 }
 
+/// What a test is called: with its model, where there are several.
+fn name(result: &TestResult) -> String {
+    match result.several_models {
+        true => format!("{} ({})", result.test.name, result.settings.model),
+        false => result.test.name.clone(),
+    }
+}
+
+/// How a test was checked. Only suites have properties in the schema, so the test is part of the name.
+fn properties(result: &TestResult) -> [Property; 3] {
+    let (name, stats) = (name(result), &result.stats);
+    let property = |key: &str, value: &str| Property::new(format!("{name}: {key}"), value);
+    [
+        property("model", result.settings.model.name()),
+        property("executions", &stats.executions.to_string()),
+        property("blocked", &stats.blocked.to_string()),
+    ]
+}
+
+/// The report without the attribute of its root that is not in the schema.
+fn without_skipped(xml: &str) -> String {
+    let root = xml.find("<testsuites").unwrap_or(xml.len());
+    let end = xml[root..].find('>').map_or(xml.len(), |end| root + end);
+    let Some(start) = xml[root..end].find(" skipped=\"").map(|start| root + start) else { return xml.to_owned() };
+    let value = start + " skipped=\"".len();
+    let after = xml[value..end].find('"').map_or(end, |quote| value + quote + 1);
+    format!("{}{}", &xml[..start], &xml[after..])
+}
+
 fn message(kind: FindingKind, message: &str) -> String {
     format!("{}: {message}", kind.name())
 }
@@ -99,6 +120,7 @@ impl<W: Write> Report for Junit<W> {
         let case = self.case(result);
         let (suite, time) = self.suite(&result.binary.id());
         suite.add_test_case(case);
+        suite.add_properties(properties(result));
         *time += result.duration;
         Ok(())
     }
@@ -115,7 +137,8 @@ impl<W: Write> Report for Junit<W> {
             suite.set_time(time);
             report.add_test_suite(suite);
         }
-        report.serialize(&mut self.out).map_err(io::Error::other)?;
+        let xml = report.to_string().map_err(io::Error::other)?;
+        self.out.write_all(without_skipped(&xml).as_bytes())?;
         self.out.flush()
     }
 }

@@ -38,6 +38,24 @@ pub fn short_function(name: &str) -> String {
     segments[end.saturating_sub(2)..end].join("::")
 }
 
+/// A function without its own generic arguments, if closures are among them: these are long, and the stack has them.
+pub fn without_arguments(name: &str) -> &str {
+    let mut depth = 0;
+    for (at, character) in name.char_indices().rev() {
+        match character {
+            '>' if !name[..at].ends_with('-') => depth += 1,
+            '<' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let (path, arguments) = name.split_at(at);
+            let is_long = arguments.ends_with('>') && arguments.contains("{closure@");
+            return path.strip_suffix("::").filter(|_| is_long).unwrap_or(name);
+        }
+    }
+    name
+}
+
 /// `Type as Trait>::rest` or `Type>::rest`: the type, and the rest.
 fn split_qualified(text: &str) -> Option<(&str, &str)> {
     let mut depth = 1;
@@ -101,6 +119,15 @@ mod tests {
         }
         assert!(is_atomic_method("std::sync::atomic::Atomic::<u8>::load"));
         assert!(!is_atomic_method("std::ptr::drop_glue::<std::sync::Arc<std::sync::atomic::Atomic<u8>>>"));
+    }
+
+    #[test]
+    fn closures_are_no_arguments() {
+        let with = "dependency::SpinLock::<u32>::with::<(), {closure@tests/a.rs:10:46: 10:53}>";
+        assert_eq!(without_arguments(with), "dependency::SpinLock::<u32>::with");
+        for name in ["a::f::<u32>", "f", "a::<{closure@a.rs:1:2: 1:3}>::{closure#0}"] {
+            assert_eq!(without_arguments(name), name);
+        }
     }
 
     #[test]

@@ -240,7 +240,5 @@ fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
 
 /// A mistake of ours: the test cannot be checked.
 fn internal(message: String) -> Box<Failure> {
-    let (kind, thread) = (FailureKind::Unsupported, vm::ThreadId::MAIN);
-    let (stack, notes, waiting) = (Vec::new(), Vec::new(), Vec::new());
-    Box::new(Failure { kind, message, location: None, stack, thread, notes, waiting })
+    Box::new(Failure::bare(FailureKind::Unsupported, message, vm::ThreadId::MAIN, Vec::new()))
 }

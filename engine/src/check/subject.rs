@@ -274,6 +274,15 @@ impl Subject {
         graph.location(event.loc).co.last() == Some(&event.rf)
     }
 
+    /// Whether those who have not ended sleep for ever, as they wanted to, and nobody waits for them.
+    fn only_sleepers_are_left(&self, state: &State, graph: &Graph) -> bool {
+        let mut left = graph.threads().filter(|(_, thread)| !thread.is_finished());
+        left.all(|(id, _)| {
+            let wait = state.vm.pending(vm_thread(id)).and_then(|action| action.waits());
+            wait == Some(Wait::Time)
+        })
+    }
+
     /// All threads that are left wait for ever.
     fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
@@ -553,6 +562,7 @@ impl Program for Subject {
                 let spins = |thread: &graph::Thread| matches!(thread.pending, graph::Action::Spin { .. });
                 match of_interest {
                     false => None,
+                    true if self.only_sleepers_are_left(state, graph) => None,
                     true if graph.threads().any(|(_, thread)| spins(thread)) => {
                         Some(Box::new(self.non_termination(state, graph)))
                     }

@@ -102,6 +102,21 @@ pub struct Part {
     pub kind: ValueKind,
     /// Whether it is what the standard library keeps for itself: counts of references, marks of poison.
     pub bookkeeping: bool,
+    /// How much of the path leads to a type of the standard library, if the rest is inside of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<usize>,
+}
+
+impl Part {
+    /// The part that the user knows: not what is inside of a type of the standard library.
+    #[must_use]
+    pub fn known(mut self) -> Part {
+        if let Some(end) = self.library.take() {
+            self.path.truncate(end);
+            self.rest = 0;
+        }
+        self
+    }
 }
 
 /// The fields in which the library keeps something for itself.
@@ -136,6 +151,9 @@ impl DebugInfo {
                 let Some(field) = fields.iter().find(covers) else { return };
                 let name = field.name.as_str();
                 if !info.library || !PLAIN.contains(&name) {
+                    if info.library {
+                        part.library.get_or_insert(part.path.len());
+                    }
                     part.path += &format!(".{name}");
                 }
                 part.bookkeeping |= info.library && BOOKKEEPING.contains(&name);

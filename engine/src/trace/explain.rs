@@ -1,13 +1,14 @@
 //! Failures that are about several threads: told with the help of the trace.
 
 use crate::check::Subject;
-use crate::explore::{self, Replayed};
-use crate::graph::{self, Graph};
+use crate::explore::{self, Replayed, Schedule};
+use crate::graph::{self, EventId, Graph};
 use crate::model::Race;
+use crate::program::Part;
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Failure, Note, ThreadId, Waiting};
+use crate::vm::{self, Failure, FailureKind, Note, Object, ThreadId, Variable, Waiting};
 
-use super::{Deed, End, Holder, Racing, Step, Trace, Waits};
+use super::{Deed, End, Holder, Place, Racing, Step, Trace, Waits};
 
 /// Two accesses race: where both are, and who makes them.
 pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
@@ -20,31 +21,123 @@ pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
     let thread = |thread: graph::ThreadId| ThreadId(thread.index() as u16);
     let (this, that) = (second.map_or("access", access), first.map_or("access", access));
     let (message, note) = vm::race_texts(this, that, thread(race.first.0));
-    Failure {
-        kind: ErrorKind::DataRace.into(),
-        message,
-        location: location(second),
-        stack: Vec::new(),
-        thread: thread(race.second.0),
-        notes: vec![Note {
-            message: note,
-            location: location(first),
-            thread: Some(thread(race.first.0)),
-            events: Some(race.first.1),
-        }],
-        waiting: Vec::new(),
-    }
+    let other = Note {
+        message: note,
+        location: location(first),
+        thread: Some(thread(race.first.0)),
+        events: Some(race.first.1),
+    };
+    let bare = Failure::bare(ErrorKind::DataRace.into(), message, thread(race.second.0), Vec::new());
+    Failure { location: location(second), notes: vec![other], ..bare }
 }
 
-/// The access that came first in a race which the machine has found.
-pub fn racing(failure: &Failure, replayed: &Replayed<Subject>) -> Option<Racing> {
-    if matches!(replayed.failure, Some(explore::Failure::Race(_))) {
-        return None;
+/// The other side of an error, by another thread.
+pub enum Side {
+    /// A step.
+    Step(u32),
+    Other(Racing),
+}
+
+/// What another thread did when it had so many events, if the error is about that.
+pub fn other_side(failure: &Failure, graph: &Graph, trace: &Trace) -> Option<Side> {
+    let is_other = |note: &&Note| note.thread != Some(failure.thread);
+    let notes = failure.notes.iter().filter(is_other);
+    let (note, thread, events) = notes.filter_map(|note| Some((note, note.thread?, note.events?))).next()?;
+    let index = |step: &Step| graph.event(EventId::new(step.number as usize)).index;
+    let is_it = |step: &&Step| {
+        let is_there = step.place.as_ref().map(|place| &place.location) == note.location.as_ref();
+        is_there && step.variable.is_some() && index(step) <= events && index(step) + 1 >= events
+    };
+    // Accesses that are atomic, or to atomics, are steps; what is done to other memory is not.
+    let may_be_step = failure.address.is_none() || note.message.starts_with("the atomic");
+    if may_be_step && let Some(step) = trace.steps_of(thread).rfind(is_it) {
+        return Some(Side::Step(step.number));
     }
-    let (note, thread, events) = failure.notes.iter().find_map(|note| Some((note, note.thread?, note.events?)))?;
-    let latest = |event: &graph::Event| event.thread.index() == thread.index() && event.index < events;
-    let after = replayed.graph.events().rev().find(|(_, event)| latest(event)).map(|(id, _)| id.index() as u32);
-    Some(Racing { thread, after, location: note.location.clone()? })
+    let after = trace.steps_of(thread).rfind(|step| index(step) < events).map(|step| step.number);
+    let what = match failure.kind {
+        FailureKind::Error(ErrorKind::DataRace) => "the access that it races with",
+        _ if note.message.contains("freed") => "frees it",
+        _ => "the variable goes out of scope",
+    };
+    Some(Side::Other(Racing { thread, what: what.to_owned(), after, location: note.location.clone()? }))
+}
+
+/// What a race is about.
+pub fn variable(failure: &Failure, replayed: &Replayed<Subject>, trace: &Trace) -> Option<Variable> {
+    let step = match &replayed.failure {
+        Some(explore::Failure::Race(race)) => trace.steps.iter().rfind(|step| {
+            let event = replayed.graph.event(EventId::new(step.number as usize));
+            (event.thread, event.index) == race.second
+        }),
+        _ => None,
+    };
+    let races = [ErrorKind::DataRace, ErrorKind::MixedSizeRace].map(FailureKind::from).contains(&failure.kind);
+    let address = failure.address.filter(|_| races);
+    let known = step.and_then(|step| step.variable.clone());
+    let mut variable = known.or_else(|| address.map(|address| replayed.state.vm().variable(address)))?;
+    variable.part = variable.part.map(Part::known);
+    let is_named = match &variable.object {
+        Object::Static { .. } | Object::Heap { .. } => true,
+        Object::Local { name, .. } => !name.is_empty(),
+        Object::Other { .. } => false,
+    };
+    is_named.then_some(variable)
+}
+
+/// Looks when another thread freed the memory that an error is about.
+pub fn with_time_of_free(mut failure: Failure, subject: &Subject, schedule: &Schedule) -> Failure {
+    let of_interest = [ErrorKind::UseAfterFree, ErrorKind::DoubleFree].map(FailureKind::from).contains(&failure.kind);
+    let freed = failure.notes.last_mut().filter(|note| of_interest && note.events.is_none());
+    if let (Some(note), Some(address)) = (freed, failure.address)
+        && let Some(thread) = note.thread.filter(|thread| *thread != failure.thread)
+    {
+        note.events = events_before_free(thread, address, subject, schedule);
+    }
+    failure
+}
+
+/// How many events a thread has when it frees memory.
+fn events_before_free(thread: ThreadId, address: u64, subject: &Subject, schedule: &Schedule) -> Option<u32> {
+    let (mut lived, mut freed, mut events) = (false, false, 0);
+    explore::replay(subject, schedule, |graph, state, id| {
+        let lives = matches!(state.vm().variable(address).object, Object::Heap { .. });
+        freed |= lived && !lives;
+        lived |= lives;
+        // The event is there, but the program has not gone on.
+        if !freed && graph.event(id).thread.index() == thread.index() {
+            events = graph.event(id).index + 1;
+        }
+    })
+    .ok()?;
+    Some(events)
+}
+
+/// An access that may as well come later than the end of the memory is told as if it did: the thread fails there, and
+/// what it did since is left out, unless another thread depends on it.
+pub fn tell_late(failure: &Failure, graph: &Graph, trace: &mut Trace) {
+    let Some(events) = failure.events else { return };
+    for thread in &mut trace.threads {
+        if thread.number == failure.thread {
+            (thread.end, thread.place) = (End::Failed, failure.location.clone().map(Place::at));
+        } else if thread.end == End::Failed {
+            (thread.end, thread.place) = (End::Stopped, None);
+        }
+    }
+    let is_later =
+        |step: &Step| step.thread == failure.thread && graph.event(EventId::new(step.number as usize)).index >= events;
+    let later: Vec<u32> = trace.steps.iter().filter(|step| is_later(step)).map(|step| step.number).collect();
+    let needs = |from: Option<u32>| from.is_some_and(|from| later.contains(&from));
+    let others = trace.steps.iter().filter(|step| !later.contains(&step.number));
+    let needed = others.clone().any(|step| needs(step.read.and_then(|read| read.from)))
+        || trace.threads.iter().any(|thread| needs(thread.spawned_by))
+        || trace.sw.iter().any(|(from, to)| later.contains(from) && !later.contains(to));
+    if needed {
+        return;
+    }
+    trace.steps.retain(|step| !later.contains(&step.number));
+    trace.sw.retain(|(_, to)| !later.contains(to));
+    trace.co.iter_mut().for_each(|writes| writes.retain(|write| !later.contains(write)));
+    trace.co.retain(|writes| writes.len() > 1);
 }
 
 /// What an access is, among others that may not be atomic.

@@ -1,6 +1,6 @@
 //! Whether an execution is one in which the threads simply take turns, and if not, why not.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::graph::{Action, EventId, Graph};
 
@@ -52,6 +52,33 @@ pub fn interleaving(graph: &Graph) -> Interleaving {
         Some(cycle) => Interleaving::No(cycle),
         None => Interleaving::Yes,
     }
+}
+
+/// The events in an order in which the threads take turns, if there is one; as close to their own as can be.
+pub fn order(graph: &Graph) -> Option<Vec<EventId>> {
+    let count = graph.events().count();
+    if count > MAX_EVENTS {
+        return None;
+    }
+    let edges = Edges::of(graph);
+    let mut missing: HashMap<EventId, usize> = graph.events().map(|(id, _)| (id, 0)).collect();
+    for (next, _) in edges.after.values().flatten() {
+        *missing.entry(*next).or_default() += 1;
+    }
+    let ready = missing.iter().filter(|(_, before)| **before == 0).map(|(id, _)| *id);
+    let mut ready: BTreeSet<EventId> = ready.collect();
+    let mut order = Vec::with_capacity(count);
+    while let Some(event) = ready.pop_first() {
+        order.push(event);
+        for (next, _) in edges.after.get(&event).into_iter().flatten() {
+            let before = missing.entry(*next).or_default();
+            *before -= 1;
+            if *before == 0 {
+                ready.insert(*next);
+            }
+        }
+    }
+    (order.len() == count).then_some(order)
 }
 
 /// What comes after an event, and why.

@@ -12,6 +12,7 @@ mod record;
 mod relations;
 mod relevant;
 mod remarks;
+mod renumber;
 #[cfg(test)]
 mod tests;
 
@@ -39,16 +40,24 @@ pub struct Trace {
     pub sw: Vec<(u32, u32)>,
     /// What the pointers among the values point to.
     pub pointers: Vec<Pointer>,
-    /// In a data race, the access that came first, which is no step.
+    /// The other side of the error, by another thread, if that is no step: an access that races, or the end of memory.
     pub racing: Option<Racing>,
+    /// The other side of a race, if that is a step.
+    pub rival: Option<u32>,
+    /// Panics of other threads than the one that fails.
+    pub panics: Vec<Racing>,
+    /// The variable that a race is about.
+    pub about: Option<Variable>,
     /// Why the execution is possible.
     pub remarks: Vec<Remark>,
 }
 
-/// An access to memory that is not atomic.
+/// What a thread did that is no step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Racing {
     pub thread: ThreadId,
+    /// What it did.
+    pub what: String,
     /// The latest step of the thread before it.
     pub after: Option<u32>,
     pub location: Location,
@@ -125,7 +134,7 @@ pub struct Step {
     pub read: Option<Read>,
     /// The value written.
     pub written: Option<Value>,
-    /// Whether it is done while a panic unwinds the thread.
+    /// Whether it is done while a panic unwinds the thread, or after the panic that is the error.
     pub unwinding: bool,
 }
 

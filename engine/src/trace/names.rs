@@ -33,7 +33,8 @@ impl<'t> Names<'t> {
     pub fn of(trace: &'t Trace) -> Names<'t> {
         let mut found: Vec<(u64, Block)> = Vec::new();
         let variables = trace.steps.iter().filter_map(|step| step.variable.as_ref());
-        for variable in variables.chain(trace.pointers.iter().map(|pointer| &pointer.to)) {
+        let pointees = trace.pointers.iter().map(|pointer| &pointer.to);
+        for variable in variables.chain(pointees).chain(&trace.about) {
             if let Object::Heap { address, size, allocated, name } = &variable.object
                 && found.iter().all(|(known, _)| known != address)
             {

@@ -1,6 +1,6 @@
 //! Running an execution again, to see what its threads do where.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -9,9 +9,14 @@ use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{Origin, RmwOp, ValueKind};
+use crate::verdict::{ErrorKind, Location};
 use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
 
-use super::{Deed, End, Holder, Place, Pointer, Read, Step, Thread, Trace, Waits, explain, relations, remarks};
+use super::explain::Side;
+use super::{
+    Deed, End, Holder, Names, Place, Pointer, Racing, Read, Step, Thread, Trace, Waits, explain, interleaving,
+    relations, remarks,
+};
 
 /// The machine.
 type Machine = Explored<graph::Action>;
@@ -36,26 +41,83 @@ pub enum ReplayError {
 
 /// Runs an execution again, and tells what happens.
 pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded, ReplayError> {
-    let (mut steps, mut pointers) = (Vec::new(), Vec::new());
+    let (mut steps, mut pointers, mut panics) = (Vec::new(), Vec::new(), Panics::default());
     let replayed = replay(subject, schedule, |graph, state, id| {
+        panics.look(graph, state.vm(), &steps);
         if let Some(step) = step(graph, state.vm(), id) {
             follow(&step, state.vm(), &mut pointers);
             steps.push(step);
         }
     })?;
+    panics.look(&replayed.graph, replayed.state.vm(), &steps);
     name_locks(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
     let (co, sw) = (relations::coherence(&replayed.graph), relations::synchronizes_with(&replayed.graph));
-    let mut trace = Trace { threads, steps, co, sw, pointers, racing: None, remarks: Vec::new() };
+    let mut trace = Trace { threads, steps, co, sw, pointers, ..Trace::default() };
     let failure = match &replayed.failure {
         Some(Found::Program(Issue::Failure(wrong))) => explain::with_holders(&wrong.failure, &trace),
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
+    let failure = explain::with_time_of_free(failure, subject, schedule);
+    explain::tell_late(&failure, &replayed.graph, &mut trace);
     place_failure(&mut trace, &failure);
-    trace.racing = explain::racing(&failure, &replayed);
+    panics.tell(&failure, &mut trace);
+    match explain::other_side(&failure, &replayed.graph, &trace) {
+        Some(Side::Step(step)) => trace.rival = Some(step),
+        Some(Side::Other(racing)) => trace.racing = Some(racing),
+        None => {}
+    }
+    trace.about = explain::variable(&failure, &replayed, &trace);
+    let name = trace.about.as_ref().map(|variable| Names::of(&trace).variable(variable));
+    let failure = name.iter().fold(failure, |failure, name| failure.with_variable(name));
     trace.remarks = remarks::remarks(&failure, &replayed.graph, &trace);
+    // What is said of a race has the numbers of steps.
+    if failure.kind != ErrorKind::DataRace.into()
+        && let Some(order) = interleaving::order(&replayed.graph)
+    {
+        trace.renumber(&order);
+    }
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
+}
+
+/// The panics of an execution: the last one of each thread, and the step that it comes after.
+#[derive(Default)]
+struct Panics(BTreeMap<ThreadId, Panic>);
+
+struct Panic {
+    message: String,
+    location: Location,
+    after: Option<u32>,
+}
+
+impl Panics {
+    /// Looks whether threads have panicked since these steps.
+    fn look(&mut self, graph: &Graph, vm: &Machine, steps: &[Step]) {
+        for (id, _) in graph.threads() {
+            let thread = vm_thread(id);
+            let Some((message, location)) = vm.panic(thread) else { continue };
+            let known =
+                self.0.get(&thread).is_some_and(|known| (&known.message, &known.location) == (&message, &location));
+            if !known {
+                let after = steps.iter().rfind(|step| step.thread == thread).map(|step| step.number);
+                self.0.insert(thread, Panic { message, location, after });
+            }
+        }
+    }
+
+    /// Tells of the panics of other threads, and marks what a thread does after the panic that is the error.
+    fn tell(self, failure: &Failure, trace: &mut Trace) {
+        let is_panic = failure.kind == ErrorKind::Panic.into();
+        for (thread, Panic { location, after, .. }) in self.0 {
+            if is_panic && thread == failure.thread {
+                let later = trace.steps.iter_mut().filter(|step| step.thread == thread && Some(step.number) > after);
+                later.for_each(|step| step.unwinding = true);
+            } else {
+                trace.panics.push(Racing { thread, what: "panics".to_owned(), after, location });
+            }
+        }
+    }
 }
 
 /// The step that an event is; its thread waits for the answer.

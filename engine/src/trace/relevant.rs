@@ -11,10 +11,10 @@ const MAX_STEPS: usize = 24;
 
 impl Trace {
     /// The numbers of the steps that matter: not what the library does for itself, not what nobody who fails or waits has
-    /// learned of, and not what is long ago.
+    /// learned of, or who is the other side of a race, and not what is long ago.
     pub fn relevant(&self) -> HashSet<u32> {
-        let marked: HashSet<u32> =
-            self.remarks.iter().flat_map(|remark| remark.marks.iter().map(|mark| mark.step)).collect();
+        let marks = self.remarks.iter().flat_map(|remark| remark.marks.iter().map(|mark| mark.step));
+        let marked: HashSet<u32> = marks.chain(self.rival).collect();
         let causes = self.causes(&marked);
         let is_relevant = |step: &&Step| {
             let learned_of = causes.contains(&step.number);
@@ -30,7 +30,7 @@ impl Trace {
             relevant.extend(shown.map(|(_, step)| step.number));
         }
         let spawns = self.threads.iter().filter(|thread| {
-            let racing = self.racing.as_ref().is_some_and(|racing| racing.thread == thread.number);
+            let racing = self.racing.iter().chain(&self.panics).any(|other| other.thread == thread.number);
             let is_shown = |step: &Step| relevant.contains(&step.number);
             racing || thread.end == End::Failed || self.steps_of(thread.number).any(is_shown)
         });
@@ -41,6 +41,12 @@ impl Trace {
         });
         relevant.extend(holders.flatten().collect::<Vec<_>>());
         relevant
+    }
+
+    /// The last step of a thread, without what it does after the panic that is the error.
+    fn last_before_error(&self, thread: ThreadId) -> Option<u32> {
+        let fails = self.fails(thread);
+        self.steps_of(thread).rfind(|step| !(fails && step.unwinding)).map(|step| step.number)
     }
 
     /// Whether a thread has the error.
@@ -61,8 +67,10 @@ impl Trace {
         let mut causes = HashSet::new();
         // A step comes after all that it depends on.
         for step in self.steps.iter().rev() {
-            let last = self.steps_of(step.thread).next_back().map(|last| last.number) == Some(step.number);
-            let seed = none_concerned || marked.contains(&step.number) || (last && concerned(step.thread));
+            let last = self.last_before_error(step.thread) == Some(step.number);
+            let other_side = self.racing.as_ref().is_some_and(|racing| racing.after == Some(step.number));
+            let seed =
+                none_concerned || marked.contains(&step.number) || other_side || (last && concerned(step.thread));
             if !seed && !causes.contains(&step.number) {
                 continue;
             }

@@ -74,7 +74,7 @@ fn race_remarks(failure: &Failure, graph: &Graph, trace: &Trace) -> Vec<Remark> 
     let (this, other) = (failure.thread.phrase(), crate::vm::ThreadId(other.0.index() as u16).phrase());
     let message = match reads_from(graph, trace, failure) {
         true => "no ordering of the steps in between would order the two".to_owned(),
-        false => format!("{this} reads nothing that {other} has written after that: stronger orderings do not help"),
+        false => format!("{this} reads nothing that {other} wrote after that: stronger orderings do not help"),
     };
     vec![Remark { message, marks: Vec::new() }]
 }
@@ -164,6 +164,10 @@ fn cycle_remarks(cycle: &[Link], graph: &Graph, trace: &Trace) -> Vec<Remark> {
 
 /// A read that does not see a write.
 fn stale(read: EventId, write: EventId, graph: &Graph, trace: &Trace) -> Option<Remark> {
+    // Of what happens after the read, it is no wonder that it is not seen.
+    if graph.is_hb_before(read, write) {
+        return None;
+    }
     let (reader, writer) = (trace.step(number(read))?, trace.step(number(write))?);
     let from = graph.event(read).rf;
     let seen = match from {

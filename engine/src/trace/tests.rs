@@ -1,12 +1,14 @@
 //! What is told about an execution is so: held against the views that exploring itself goes by, and known litmus tests.
 
+use std::collections::HashMap;
+
 use crate::explore::{Config, Ending, Observer, explore_with};
 use crate::graph::{EventId, Graph, Loc, MemOrder, RmwOp, ThreadId};
 use crate::litmus::{Code, Litmus, LitmusState};
 use crate::model::MemoryModel;
 
 use super::clocks::Clocks;
-use super::interleaving::{Because, Interleaving, interleaving};
+use super::interleaving::{Because, Interleaving, interleaving, order};
 use super::relations::{coherence, synchronizes_with};
 
 /// Two locations.
@@ -140,9 +142,8 @@ fn coherence_is_that_of_the_graph() {
     }
 }
 
-/// Store buffering has 4 executions, of which one is no interleaving.
-#[test]
-fn what_is_no_interleaving_has_a_cycle() {
+/// Two threads that store, and load what the other one stores.
+fn store_buffering() -> Vec<Code> {
     let half = |own: Loc, other: Loc| {
         code(|code| {
             code.store(own, 1u64, MemOrder::Release);
@@ -150,7 +151,40 @@ fn what_is_no_interleaving_has_a_cycle() {
         })
     };
     let (x, y) = locations();
-    let graphs = executions(vec![half(x, y), half(y, x)]);
+    vec![half(x, y), half(y, x)]
+}
+
+/// In an interleaving, every read sees the latest write before it.
+#[test]
+fn interleavings_can_be_put_in_order() {
+    let mut ordered = 0;
+    for graph in programs().into_iter().chain([store_buffering()]).flat_map(executions) {
+        let order = order(&graph);
+        assert_eq!(order.is_some(), interleaving(&graph) == Interleaving::Yes, "{graph:?}");
+        let Some(order) = order else { continue };
+        ordered += 1;
+        assert_eq!(order.len(), graph.events().count());
+        let mut latest: HashMap<Loc, EventId> = HashMap::new();
+        let mut seen: Vec<EventId> = Vec::new();
+        for id in order {
+            let event = graph.event(id);
+            assert!(!event.po_prev.is_some() || seen.contains(&event.po_prev), "{graph:?}");
+            if event.is_read {
+                assert_eq!(event.rf, latest.get(&event.loc).copied().unwrap_or(EventId::INIT), "{graph:?}");
+            }
+            if event.is_write {
+                latest.insert(event.loc, id);
+            }
+            seen.push(id);
+        }
+    }
+    assert!(ordered > 3, "there are 3 of store buffering alone");
+}
+
+/// Store buffering has 4 executions, of which one is no interleaving.
+#[test]
+fn what_is_no_interleaving_has_a_cycle() {
+    let graphs = executions(store_buffering());
     let found: Vec<Interleaving> = graphs.iter().map(interleaving).collect();
     let cycles = found.iter().filter_map(|found| match found {
         Interleaving::No(cycle) => Some(cycle),

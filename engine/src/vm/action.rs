@@ -157,6 +157,8 @@ pub enum Wait {
     Message,
     /// In a channel.
     Room,
+    /// More than will ever pass.
+    Time,
     /// To be woken at a futex.
     Wake,
     /// Of a thread.
@@ -165,7 +167,7 @@ pub enum Wait {
 
 impl Wait {
     /// In the order of their numbers.
-    const WORDS: [Wait; 9] = [
+    const WORDS: [Wait; 10] = [
         Wait::Mutex,
         Wait::ReadLock,
         Wait::WriteLock,
@@ -175,6 +177,7 @@ impl Wait {
         Wait::Barrier,
         Wait::Message,
         Wait::Room,
+        Wait::Time,
     ];
 
     /// What the standard library calls by this number.
@@ -187,14 +190,15 @@ impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Wait::Mutex => "for the mutex",
-            Wait::ReadLock => "to read what the lock protects",
-            Wait::WriteLock => "to write what the lock protects",
+            Wait::ReadLock => "for the lock (to read)",
+            Wait::WriteLock => "for the lock (to write)",
             Wait::Notification => "to be notified",
             Wait::Initialization => "for another thread to initialize this",
             Wait::Token => "to be unparked",
             Wait::Barrier => "for other threads to come to the barrier",
             Wait::Message => "for a message",
             Wait::Room => "for room in the channel",
+            Wait::Time => "for more than a hundred years to pass",
             Wait::Wake => "to be woken",
             Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
         })

@@ -53,6 +53,10 @@ pub struct Failure {
     pub notes: Vec<Note>,
     /// In a deadlock, the threads that wait for ever.
     pub waiting: Vec<Waiting>,
+    /// The address that it is about, where that matters.
+    pub address: Option<u64>,
+    /// How many events the thread had then, if it may have more by now.
+    pub events: Option<u32>,
 }
 
 /// A thread that waits for ever.
@@ -118,6 +122,8 @@ pub struct Fault {
     pub kind: FailureKind,
     pub message: String,
     pub notes: Vec<FaultNote>,
+    /// The address that it is about, where that matters.
+    pub address: Option<u64>,
 }
 
 /// A note of a fault.
@@ -134,7 +140,7 @@ impl Fault {
     /// A fault without notes.
     #[cold]
     pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Box<Fault> {
-        Box::new(Fault { kind: kind.into(), message: message.into(), notes: Vec::new() })
+        Box::new(Fault { kind: kind.into(), message: message.into(), notes: Vec::new(), address: None })
     }
 
     /// Undefined behaviour that has no kind of its own.
@@ -153,6 +159,13 @@ impl Fault {
     #[cold]
     pub fn limit(message: impl Into<String>) -> Box<Fault> {
         Fault::new(FailureKind::Limit, message)
+    }
+
+    /// The same, which is about this address.
+    #[must_use]
+    pub fn about(mut self: Box<Fault>, address: u64) -> Box<Fault> {
+        self.address = Some(address);
+        self
     }
 
     /// The same with one more note.
@@ -185,16 +198,21 @@ impl Fault {
 impl Failure {
     /// The failure that `fault` is for a thread with this stack.
     pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
-        let location = innermost(&stack);
-        let notes = fault.notes.into_iter().map(|note| note.resolve(program)).collect();
-        let waiting = Vec::new();
-        Box::new(Failure { kind: fault.kind, message: fault.message, location, stack, thread, notes, waiting })
+        let Fault { kind, message, address, notes } = fault;
+        let notes = notes.into_iter().map(|note| note.resolve(program)).collect();
+        Box::new(Failure { notes, address, ..Failure::bare(kind, message, thread, stack) })
     }
 
-    /// The failure that `fault` is for a thread that was at this place.
-    pub(super) fn at(fault: Fault, program: &Program, thread: ThreadId, place: PlaceId) -> Box<Failure> {
+    /// The failure that `fault` is for a thread that was at this place, and had so many events.
+    pub(super) fn at(fault: Fault, program: &Program, thread: ThreadId, place: PlaceId, events: u32) -> Box<Failure> {
         let location = program.places.get(place.0 as usize).map(|_| program.location(place));
-        Box::new(Failure { location, ..*Failure::new(fault, program, thread, Vec::new()) })
+        Box::new(Failure { location, events: Some(events), ..*Failure::new(fault, program, thread, Vec::new()) })
+    }
+
+    /// A failure of which nothing else is known than what is wrong, and who did what.
+    pub fn bare(kind: FailureKind, message: String, thread: ThreadId, stack: Vec<StackFrame>) -> Failure {
+        let (location, notes, waiting) = (innermost(&stack), Vec::new(), Vec::new());
+        Failure { kind, message, location, stack, thread, notes, waiting, address: None, events: None }
     }
 
     /// Threads wait in loops for what never comes, others for something else.
@@ -214,7 +232,7 @@ impl Failure {
         let thread = spinning.first().map_or(ThreadId::MAIN, |first| first.thread);
         let waiting = spinning.into_iter().chain(blocked).collect();
         let kind = ErrorKind::NonTermination.into();
-        Failure { kind, message, location: innermost(&stack), stack, thread, notes, waiting }
+        Failure { notes, waiting, ..Failure::bare(kind, message, thread, stack) }
     }
 
     /// All threads that are left wait for ever.
@@ -224,15 +242,9 @@ impl Failure {
             all => format!("{} threads wait for ever", all.len()),
         };
         let stack = waiting.first().map(|first| first.stack.clone()).unwrap_or_default();
-        Failure {
-            kind: ErrorKind::Deadlock.into(),
-            message,
-            location: innermost(&stack),
-            stack,
-            thread: waiting.first().map_or(ThreadId::MAIN, |first| first.thread),
-            notes: waiting.iter().map(Waiting::note).collect(),
-            waiting,
-        }
+        let thread = waiting.first().map_or(ThreadId::MAIN, |first| first.thread);
+        let notes = waiting.iter().map(Waiting::note).collect();
+        Failure { notes, waiting, ..Failure::bare(ErrorKind::Deadlock.into(), message, thread, stack) }
     }
 }
 
@@ -248,11 +260,23 @@ impl Failure {
     }
 }
 
+/// What follows the access in the message of a race, or the name of what is accessed.
+const RACES_WITH: &str = " races with ";
+
 /// What is said of a data race between `this` access and `that` one by another thread, and of where that one is.
 pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
-    let (article, other) = (if that.starts_with('a') { "an" } else { "a" }, other.phrase());
-    let message = format!("this {this} races with {article} {that} by {other}");
+    let (article, other) = (if that.starts_with(['a', 'e']) { "an" } else { "a" }, other.phrase());
+    let message = format!("this {this}{RACES_WITH}{article} {that} by {other}");
     (message, format!("the {that} by {other}: nothing orders the two"))
+}
+
+impl Failure {
+    /// The same, a race about a variable of this name.
+    #[must_use]
+    pub fn with_variable(self, name: &str) -> Failure {
+        let message = self.message.replacen(RACES_WITH, &format!(" of `{name}`{RACES_WITH}"), 1);
+        Failure { message, ..self }
+    }
 }
 
 /// The innermost place in the user's code, or the innermost at all.

@@ -270,8 +270,6 @@ impl Schedule {
     fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
         let message = format!("the program exits with code {code}");
         let stack = self.vm.stack_trace(id);
-        let location = super::failure::innermost(&stack);
-        let (kind, thread) = (ErrorKind::Abort.into(), id);
-        Box::new(Failure { kind, message, location, stack, thread, notes: Vec::new(), waiting: Vec::new() })
+        Box::new(Failure::bare(ErrorKind::Abort.into(), message, id, stack))
     }
 }

@@ -101,12 +101,12 @@ fn free_locals(context: &mut Context) -> Result<(), Box<Fault>> {
     Ok(())
 }
 
-/// The thread will run no more: all threads that ended alike are the same.
+/// The thread will run no more: all threads that ended alike are the same. It is remembered whether it panicked.
 fn leave_nothing(thread: &mut Thread) {
     let Thread { id, spawned_at, entry, .. } = *thread;
-    let mut stack = Stack::new(id);
+    let (mut stack, panic) = (Stack::new(id), thread.panic.take());
     stack.end();
-    *thread = Thread { id, spawned_at, entry, stack, ..Thread::default() };
+    *thread = Thread { id, spawned_at, entry, stack, panic, ..Thread::default() };
 }
 
 /// The thread is no more.

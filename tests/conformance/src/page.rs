@@ -86,7 +86,8 @@ fn details(result: &SuiteResult, explained: &[Explained]) -> String {
     for test in result.with(Outcome::Failed) {
         let why = explained::find(explained, result.suite.name, test);
         let why = why.map_or("**Not explained.**", |explained| &explained.why);
-        writeln!(text, "- failed: `{}`, {}. {why}", test.name, one_line(&test.message)).expect("text can be written to");
+        writeln!(text, "- failed: `{}`, {}. {why}", test.name, one_line(&test.message))
+            .expect("text can be written to");
     }
     for outcome in [Outcome::Unsupported, Outcome::Incomplete] {
         for (reason, names) in by_reason(result.with(outcome)) {

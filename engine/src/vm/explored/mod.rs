@@ -283,6 +283,13 @@ impl<A: Copy> Explored<A> {
         frozen.is_some_and(|frozen| !frozen.thread.exceptions.is_empty())
     }
 
+    /// The last panic of a thread: its message, and where it was raised.
+    pub fn panic(&self, id: ThreadId) -> Option<(String, Location)> {
+        let universe = lock(&self.universe);
+        let frozen = universe.threads.get(universe.row(self.row).thread(id))?;
+        frozen.thread.panic.as_ref().map(|panic| (panic.message.clone(), panic.location.clone()))
+    }
+
     /// What is at an address.
     pub fn variable(&self, address: u64) -> Variable {
         let universe = lock(&self.universe);

@@ -122,9 +122,14 @@ fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
 pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<Fault>, Late) {
     let access = if other.kind.write { Access::Write } else { Access::Read };
     let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
-    let (name, fault) = match space.heap.look(address, space.globals) {
+    let events = space.heap.tracking.as_ref().map(|tracking| tracking.events);
+    let (name, mut fault) = match space.heap.look(address, space.globals) {
         Found::Live(alloc) => match alloc.kind {
-            AllocKind::Frame(func) => (LOCAL_ENDS, local_ends(space, &what, func, (alloc.base, address))),
+            AllocKind::Frame(func) => {
+                let fault = local_ends(space, &what, func, (alloc.base, address));
+                let message = format!("{} leaves its scope here", space.thread.phrase());
+                (LOCAL_ENDS, note_place(fault, &message, place, space.thread))
+            }
             kind => {
                 let name = if kind.is_heap() { "deallocation" } else { LOCAL_ENDS };
                 (name, used_after_free(&what, &alloc.freed(space.thread, place)))
@@ -132,9 +137,13 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<
         },
         _ => ("deallocation", Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed"))),
     };
-    let fault = Fault { message: format!("{}; nothing says that it comes before that", fault.message), ..*fault };
-    let failure = Failure::at(fault, space.program, other.thread, other.place);
-    (track::race(name, other), Late { thread: other.thread, events: other.event, failure })
+    if let Some(last) = fault.notes.last_mut().filter(|note| note.thread == Some(space.thread)) {
+        last.events = events;
+    }
+    fault.address.get_or_insert(address);
+    let fault = fault.note(format!("nothing orders the {} before that", access.noun()), None, None);
+    let failure = Failure::at(*fault, space.program, other.thread, other.place, other.event);
+    (track::race(name, other).about(address), Late { thread: other.thread, events: other.event, failure })
 }
 
 /// How the end of a local variable is called.
@@ -171,7 +180,7 @@ fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
         return used_after_return(what);
     }
     let message = format!("{what} in a {} of {} that was freed", freed.kind.describe(), bytes(u64::from(freed.size)));
-    note_freed(Fault::new(ErrorKind::UseAfterFree, message), freed)
+    note_freed(Fault::new(ErrorKind::UseAfterFree, message).about(freed.base), freed)
 }
 
 fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
@@ -309,7 +318,8 @@ pub fn free(space: &Space, address: u64) -> Box<Fault> {
             Fault::new(
                 ErrorKind::DoubleFree,
                 format!("a heap block of {} is freed a second time", bytes(u64::from(freed.size))),
-            ),
+            )
+            .about(freed.base),
             &freed,
         ),
         Found::Freed(freed) => invalid(format!("a {} is freed", freed.kind.describe())),

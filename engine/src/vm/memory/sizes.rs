@@ -166,5 +166,5 @@ impl Space<'_> {
 pub fn mixed_size_race(this: Kind, other: &Record) -> Box<Fault> {
     let that = format!("{} of another size", name(other.kind));
     let (message, note) = race_texts(name(this), &that, other.thread);
-    Fault::new(ErrorKind::MixedSizeRace, message).note(note, Some(other.place), Some(other.thread))
+    Fault::new(ErrorKind::MixedSizeRace, message).note_at(note, other.place, other.thread, other.event)
 }

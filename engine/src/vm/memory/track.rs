@@ -257,20 +257,23 @@ impl Space<'_> {
         if deed == Deed::Free {
             return self.end(target.piece, target.address, place);
         }
-        self.note_access(target.piece, Kind { write: deed == Deed::Write, atomic: false }, place, true)?;
+        self.note_access(target, Kind { write: deed == Deed::Write, atomic: false }, place, true)?;
         self.log(Touch { piece: target.piece, deed, place });
         Ok(())
     }
 
     /// Looks for an access that this one races with; `kept` where later ones may race with it.
-    fn note_access(&mut self, piece: Piece, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
+    fn note_access(&mut self, target: Target, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
+        let piece = target.piece;
         let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
-            return Err(match kind.atomic && other.kind.atomic {
+            let fault = match kind.atomic && other.kind.atomic {
                 true => mixed_size_race(kind, &other),
                 false => race(name(kind), &other),
-            });
+            };
+            let skipped = other.piece.start.saturating_sub(piece.start);
+            return Err(fault.about(target.address + u64::from(skipped)));
         }
         if kept {
             self.heap.objects.races.note(record);
@@ -321,7 +324,7 @@ impl Space<'_> {
         let place = self.place();
         let atom = self.heap.objects.atom(target.piece);
         if target.tracked {
-            self.note_access(target.piece, Kind { write: writes, atomic: true }, place, kept)?;
+            self.note_access(target, Kind { write: writes, atomic: true }, place, kept)?;
         }
         self.replace_rivals(target, atom, writes)?;
         let objects = &mut self.heap.objects;

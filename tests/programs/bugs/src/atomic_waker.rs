@@ -9,17 +9,25 @@ use crate::plain::Plain;
 
 #[dpor::test]
 fn fixed() {
-    register_and_wake_twice(|state| _ = state.swap(WAITING, AcqRel));
+    register_and_wake_twice(swap_waiting);
 }
 
 #[dpor::test]
 fn broken() {
-    register_and_wake_twice(|state| state.store(WAITING, Release));
+    register_and_wake_twice(store_waiting);
 }
 
 const WAITING: usize = 0;
 const REGISTERING: usize = 1;
 const WAKING: usize = 2;
+
+fn swap_waiting(state: &AtomicUsize) {
+    state.swap(WAITING, AcqRel);
+}
+
+fn store_waiting(state: &AtomicUsize) {
+    state.store(WAITING, Release);
+}
 
 #[derive(Default)]
 struct AtomicWaker {

@@ -8,24 +8,32 @@ use crate::plain::two;
 
 #[dpor::test(spurious = true)]
 fn fixed() {
-    set_by_two(|cell, value| cell.compare_exchange(0, value, AcqRel, Acquire));
+    set_by_two(exchange);
 }
 
 // Where weak compare-exchanges do not fail spuriously, nothing is wrong.
 #[dpor::test]
 fn broken_without_spurious_failures() {
-    set_by_two(|cell, value| cell.compare_exchange_weak(0, value, AcqRel, Acquire));
+    set_by_two(exchange_weak);
 }
 
 // The thread that panics is joined: the panic goes on in the test.
 #[dpor::test(spurious = true, expect = "panic")]
 fn broken() {
-    set_by_two(|cell, value| cell.compare_exchange_weak(0, value, AcqRel, Acquire));
+    set_by_two(exchange_weak);
 }
 
 /// A number that is set once; 0 where it is not.
 #[derive(Default)]
 struct Cell(AtomicUsize);
+
+fn exchange(cell: &AtomicUsize, value: usize) -> Result<usize, usize> {
+    cell.compare_exchange(0, value, AcqRel, Acquire)
+}
+
+fn exchange_weak(cell: &AtomicUsize, value: usize) -> Result<usize, usize> {
+    cell.compare_exchange_weak(0, value, AcqRel, Acquire)
+}
 
 type Exchange = fn(&AtomicUsize, usize) -> Result<usize, usize>;
 

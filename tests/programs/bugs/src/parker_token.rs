@@ -10,17 +10,25 @@ use crate::plain::Plain;
 
 #[dpor::test]
 fn fixed() {
-    park_and_unpark_twice(|state| _ = state.swap(EMPTY, Acquire));
+    park_and_unpark_twice(swap_empty);
 }
 
 #[dpor::test]
 fn broken() {
-    park_and_unpark_twice(|state| state.store(EMPTY, Relaxed));
+    park_and_unpark_twice(store_empty);
 }
 
 const EMPTY: usize = 0;
 const PARKED: usize = 1;
 const NOTIFIED: usize = 2;
+
+fn swap_empty(state: &AtomicUsize) {
+    state.swap(EMPTY, Acquire);
+}
+
+fn store_empty(state: &AtomicUsize) {
+    state.store(EMPTY, Relaxed);
+}
 
 #[derive(Default)]
 struct Parker {

@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -167,4 +167,33 @@ fn not_finished() {
             unsafe { *data.0.get() = 6 };
         }
     });
+}
+
+// Who sleeps that long does not wake: the other thread finds the value that was there, and the execution is over, though a
+// thread is left.
+#[dpor::test]
+fn a_thread_that_sleeps_for_ever() {
+    // COUNT: rc11 0+1 sc 0+1 tso 0+1 pso 0+1
+    static AWAKE: AtomicBool = AtomicBool::new(false);
+    thread::spawn(|| {
+        thread::sleep(Duration::MAX);
+        AWAKE.store(true, Relaxed);
+    });
+    assert!(!AWAKE.load(Relaxed));
+}
+
+// Nobody else can wake it: a timeout of centuries is none.
+#[dpor::test]
+fn parked_for_centuries() {
+    thread::park_timeout(Duration::from_secs(1 << 40)); // ERROR: deadlock
+}
+
+// The token comes first, or while the thread waits: that is the same execution.
+#[dpor::test]
+fn unparked_within_centuries() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let main = thread::current();
+    let other = thread::spawn(move || main.unpark());
+    thread::park_timeout(Duration::MAX);
+    other.join().unwrap();
 }

@@ -12,7 +12,7 @@ use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, nanoseconds, order, test, wait,
+    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, finite, order, test, wait,
 };
 use crate::time::{Duration, Instant};
 
@@ -80,10 +80,13 @@ impl<T, Kind> Channel<T, Kind> {
         if capacity == 0 {
             unsupported("a time limit for sending to a channel without capacity");
         }
+        let Some(timeout) = finite(deadline.saturating_duration_since(Instant::now())) else {
+            return self.send(message, None);
+        };
         self.try_send(message).map_err(|error| match error {
             TrySendError::Disconnected(message) => SendTimeoutError::Disconnected(message),
             TrySendError::Full(message) => {
-                dpor_elapse(nanoseconds(deadline.saturating_duration_since(Instant::now())));
+                dpor_elapse(timeout);
                 SendTimeoutError::Timeout(message)
             }
         })
@@ -121,10 +124,7 @@ impl<T, Kind> Channel<T, Kind> {
 
     /// Receives a message if there is one in time.
     pub(crate) fn recv_within(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        let timeout = nanoseconds(timeout);
-        if timeout == u64::MAX {
-            return self.recv(None);
-        }
+        let Some(timeout) = finite(timeout) else { return self.recv(None) };
         let result = match self.capacity {
             Some(0) => self.meet(),
             _ => self.try_recv(),

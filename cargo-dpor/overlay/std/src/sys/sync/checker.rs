@@ -44,6 +44,8 @@ pub(crate) mod wait {
     pub(crate) const BARRIER: u32 = 6;
     pub(crate) const MESSAGE: u32 = 7;
     pub(crate) const ROOM: u32 = 8;
+    /// More time than will ever pass.
+    pub(crate) const TIME: u32 = 9;
 }
 
 /// The orderings of an attempt, where it succeeds and where it fails.
@@ -118,9 +120,20 @@ unsafe extern "C" {
     pub(crate) safe fn dpor_unsupported(reason: *const u8, len: usize) -> !;
 }
 
-/// A duration as the checker counts it; as long as can be where it is longer.
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+/// Who waits for longer than that waits for ever.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// A duration as the checker counts it, in nanoseconds; none where it will never be over.
+pub(crate) fn finite(duration: Duration) -> Option<u64> {
+    if duration < FOR_EVER { Some(duration.as_nanos() as u64) } else { None }
+}
+
+/// Before a thread sleeps: one that will never wake stays here.
+pub(crate) fn dpor_sleep(duration: Duration) {
+    if finite(duration).is_none() {
+        let over = Atomic::<u32>::new(0);
+        dpor_await(&over, wait::TIME, test::IS, 1, then::READ, 0, 0);
+    }
 }
 
 /// What `dlsym` finds: the functions of newer systems that the checker knows.

@@ -4,7 +4,7 @@ use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sys::sync::Mutex;
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, nanoseconds, test, wait,
+    dpor_elapse, dpor_pick, dpor_reach, dpor_spurious, dpor_thread_bit, finite, test, wait,
 };
 use crate::time::Duration;
 
@@ -38,10 +38,14 @@ impl Condvar {
 
     /// Whether it was notified: false if the time is over.
     pub unsafe fn wait_timeout(&self, mutex: &Mutex, timeout: Duration) -> bool {
+        let Some(timeout) = finite(timeout) else {
+            unsafe { self.wait(mutex) };
+            return true;
+        };
         let bit = unsafe { self.begin(mutex) };
         let woken = self.end(bit) || dpor_spurious();
         if !woken {
-            dpor_elapse(nanoseconds(timeout));
+            dpor_elapse(timeout);
         }
         mutex.lock();
         woken

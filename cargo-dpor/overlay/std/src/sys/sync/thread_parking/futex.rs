@@ -3,7 +3,7 @@
 use crate::pin::Pin;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Release};
-use crate::sys::sync::checker::{dpor_await, dpor_elapse, dpor_spurious, nanoseconds, test, then, wait};
+use crate::sys::sync::checker::{dpor_await, dpor_elapse, dpor_spurious, finite, test, then, wait};
 use crate::time::Duration;
 
 const NONE: u32 = 0;
@@ -26,8 +26,9 @@ impl Parker {
     }
 
     pub unsafe fn park_timeout(self: Pin<&Self>, timeout: Duration) {
+        let Some(timeout) = finite(timeout) else { return unsafe { self.park() } };
         if self.word.swap(NONE, Acquire) == NONE {
-            dpor_elapse(nanoseconds(timeout));
+            dpor_elapse(timeout);
         }
     }
 
