@@ -19,7 +19,7 @@ fn file() {
 
 #[dpor::test]
 fn inline_assembly() {
-    unsafe { std::arch::asm!("nop") };
+    unsafe { std::arch::asm!("rdtscp", out("eax") _, out("edx") _, out("ecx") _) };
 }
 
 #[dpor::test]

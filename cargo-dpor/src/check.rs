@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dpor_engine::check::{self, Checked, Counterexample, Limit, Recording};
 use dpor_engine::explore::{Config, Progress, Stats};
 use dpor_engine::interrupt::Interrupt;
-use dpor_engine::program::{Program, Test};
+use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
 use dpor_engine::verdict::ErrorKind;
 use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, StackFrame, Stream, ThreadId};
@@ -59,7 +59,7 @@ pub fn check_program(
     // A mistake of ours must not cost the results of the other tests.
     let explore = AssertUnwindSafe(|| check::check_with_progress(&image, test.entry, &options, &config, progress));
     match catch_unwind(explore) {
-        Ok(checked) => conclude(checked, test, settings),
+        Ok(checked) => conclude(checked, binary, test, settings),
         Err(payload) => {
             let message = format!("internal error of the checker, please report it: {}", panic_message(&*payload));
             Check { findings: vec![Finding::new(FindingKind::Unsupported, message, place)], ..Check::default() }
@@ -76,7 +76,7 @@ pub fn replay(
 ) -> Result<Finding, ReplayError> {
     let (image, options) = (Image::of(&binary.program), options(binary, settings));
     let found = check::replay(&image, test.entry, &options, recording)?;
-    Ok(finding(found, test, settings))
+    Ok(finding(found, binary, test, settings))
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {
@@ -98,8 +98,9 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
     variables
 }
 
-fn conclude(checked: Checked, test: &Test, settings: &Settings) -> Check {
-    let mut findings: Vec<Finding> = checked.failures.into_iter().map(|found| finding(found, test, settings)).collect();
+fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {
+    let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
+    let mut findings: Vec<Finding> = found.collect();
     findings.extend(checked.limit.map(|limit| limit_finding(limit, settings)));
     Check { findings, output: output(&checked.output), stats: checked.stats }
 }
@@ -122,9 +123,12 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
     Finding::new(FindingKind::Limit, message, None).note(format!("`{option}` sets another limit"))
 }
 
-fn finding(found: Counterexample, test: &Test, settings: &Settings) -> Finding {
+fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Settings) -> Finding {
     let Counterexample { failure, trace, output: printed, recording } = found;
-    let problem = problem(&failure, trace.threads.len() > 1, test);
+    let mut problem = problem(&failure, trace.threads.len() > 1, test);
+    if is_in_harness(&failure) {
+        problem.location = Some(binary.program.location(test.place));
+    }
     let execution = Execution {
         trace: with_source_names(trace, test),
         output: output(&printed),
@@ -180,6 +184,11 @@ fn problem(failure: &Failure, several_threads: bool, test: &Test) -> Problem {
     }
 }
 
+/// Whether the test has returned: what it returned means that it failed.
+fn is_in_harness(failure: &Failure) -> bool {
+    !failure.stack.is_empty() && failure.stack.iter().all(|frame| frame.origin == Origin::Std)
+}
+
 /// What was done `here` was done by a thread.
 fn with_thread(message: String, thread: Option<String>) -> String {
     match thread {
@@ -230,7 +239,7 @@ fn own_frames<'a>(stack: &'a [StackFrame], test: &Test) -> Vec<&'a StackFrame> {
 
 #[cfg(test)]
 mod tests {
-    use dpor_engine::program::{FuncId, Origin, PlaceId, TestConfig};
+    use dpor_engine::program::{FuncId, PlaceId, TestConfig};
     use dpor_engine::verdict::Location;
 
     use super::*;
