@@ -1,12 +1,17 @@
 //! Arithmetic and comparisons.
 
-use dpor_engine::program::{BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
+use dpor_engine::program::{
+    BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, QuadBinOp, QuadUnOp, Reg, UnOp, Width,
+};
 use rustc_middle::mir;
 use rustc_middle::ty::layout::TyAndLayout;
 
 use super::Lowering;
 use super::operand::{Atom, Value};
 use crate::repr::{Kind, Prim, Repr};
+
+/// Why there is no instruction.
+pub(super) const OTHER_FLOAT: &str = "floats of a format other than `f16`, `f32`, `f64` and `f128`";
 
 impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn binary(
@@ -194,14 +199,17 @@ impl<'tcx> Lowering<'_, 'tcx> {
         target: Option<Reg>,
         layout: TyAndLayout<'tcx>,
     ) -> Value<'tcx> {
-        let (Some(ty), Repr::One(result), Some(float_op)) = (prim.float_ty(), self.repr(layout), float_op(op)) else {
-            self.unsupported("arithmetic on `f16` or `f128`");
+        let (Repr::One(result), Some(op)) = (self.repr(layout), float_op(op)) else {
             return self.undefined(layout);
         };
         let a = self.prim_register(prim, a);
         let b = self.prim_register(prim, b);
-        let dst = target.unwrap_or_else(|| self.emit.register());
-        self.emit.op(Op::FloatBin { op: float_op, ty, dst, a, b });
+        let dst = target.unwrap_or_else(|| self.emit.registers(result.registers()));
+        match (prim.float_ty(), prim.kind, quad_bin(op)) {
+            (Some(ty), _, _) => self.emit.op(Op::FloatBin { op, ty, dst, a, b }),
+            (None, Kind::F128, Some(op)) => self.emit.op(Op::QuadBin { op, dst, a, b }),
+            _ => self.unsupported(OTHER_FLOAT),
+        }
         Value::One(result, Atom::Register(dst))
     }
 
@@ -256,20 +264,20 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let (prim, atom) = self.scalar(value, operand_layout);
         let src = self.prim_register(prim, atom);
         let dst = target.unwrap_or_else(|| self.emit.registers(prim.registers()));
-        match (op, prim.int_ty(), prim.kind) {
-            (mir::UnOp::Not, Some(_), _) if operand_layout.ty.is_bool() => {
+        match (op, prim.int_ty()) {
+            (mir::UnOp::Not, Some(_)) if operand_layout.ty.is_bool() => {
                 self.emit.op(Op::BinImm { op: BinOp::Xor, ty: IntTy::U8, dst, a: src, imm: 1 });
             }
-            (mir::UnOp::Neg, _, Kind::F32 | Kind::F64) => {
-                let Some(ty) = prim.float_ty() else { return self.undefined(layout) };
-                self.emit.op(Op::FloatUn { op: FloatUnOp::Neg, ty, dst, src });
-            }
-            (_, _, Kind::OtherFloat) => self.unsupported("arithmetic on `f16` or `f128`"),
-            (_, Some(ty), _) => {
+            _ if prim.is_float() => match (prim.float_ty(), prim.kind) {
+                (Some(ty), _) => self.emit.op(Op::FloatUn { op: FloatUnOp::Neg, ty, dst, src }),
+                (None, Kind::F128) => self.emit.op(Op::QuadUn { op: QuadUnOp::Neg, dst, src }),
+                (None, _) => self.unsupported(OTHER_FLOAT),
+            },
+            (_, Some(ty)) => {
                 let op = if op == mir::UnOp::Not { UnOp::Not } else { UnOp::Neg };
                 self.emit.op(Op::Un { op, ty, dst, src });
             }
-            (_, None, _) => {
+            (_, None) => {
                 let op = if op == mir::UnOp::Not { UnOp::Not } else { UnOp::Neg };
                 self.emit.op(Op::Un128 { op, dst, src });
             }
@@ -362,6 +370,44 @@ pub(super) fn float_op(op: mir::BinOp) -> Option<FloatBinOp> {
         mir::BinOp::Le => FloatBinOp::Le,
         mir::BinOp::Gt => FloatBinOp::Gt,
         mir::BinOp::Ge => FloatBinOp::Ge,
+        _ => return None,
+    })
+}
+
+/// The operation for 128 bits, where there is one.
+pub(super) fn quad_bin(op: FloatBinOp) -> Option<QuadBinOp> {
+    Some(match op {
+        FloatBinOp::Add => QuadBinOp::Add,
+        FloatBinOp::Sub => QuadBinOp::Sub,
+        FloatBinOp::Mul => QuadBinOp::Mul,
+        FloatBinOp::Div => QuadBinOp::Div,
+        FloatBinOp::Rem => QuadBinOp::Rem,
+        FloatBinOp::Eq => QuadBinOp::Eq,
+        FloatBinOp::Ne => QuadBinOp::Ne,
+        FloatBinOp::Lt => QuadBinOp::Lt,
+        FloatBinOp::Le => QuadBinOp::Le,
+        FloatBinOp::Gt => QuadBinOp::Gt,
+        FloatBinOp::Ge => QuadBinOp::Ge,
+        FloatBinOp::Min => QuadBinOp::Min,
+        FloatBinOp::Max => QuadBinOp::Max,
+        FloatBinOp::Minimum => QuadBinOp::Minimum,
+        FloatBinOp::Maximum => QuadBinOp::Maximum,
+        FloatBinOp::CopySign => QuadBinOp::CopySign,
+        FloatBinOp::Pow | FloatBinOp::Atan2 | FloatBinOp::Hypot => return None,
+    })
+}
+
+/// The operation for 128 bits, where there is one.
+pub(super) fn quad_un(op: FloatUnOp) -> Option<QuadUnOp> {
+    Some(match op {
+        FloatUnOp::Neg => QuadUnOp::Neg,
+        FloatUnOp::Abs => QuadUnOp::Abs,
+        FloatUnOp::Sqrt => QuadUnOp::Sqrt,
+        FloatUnOp::Floor => QuadUnOp::Floor,
+        FloatUnOp::Ceil => QuadUnOp::Ceil,
+        FloatUnOp::Trunc => QuadUnOp::Trunc,
+        FloatUnOp::Round => QuadUnOp::Round,
+        FloatUnOp::RoundTiesEven => QuadUnOp::RoundTiesEven,
         _ => return None,
     })
 }

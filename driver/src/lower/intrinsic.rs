@@ -8,10 +8,11 @@ use rustc_middle::ty::layout::{TyAndLayout, ValidityRequirement};
 use rustc_middle::ty::{self, Instance, Ty};
 
 use super::Lowering;
+use super::arith::{quad_bin, quad_un};
 use super::operand::{Atom, Value};
 use super::place::{Addr, MemPlace, Spot, typing_env};
 use super::unsize::{VTABLE_ALIGN, VTABLE_SIZE};
-use crate::repr::{Prim, Repr};
+use crate::repr::{Kind, Prim, Repr};
 
 type Args<'a, 'tcx> = &'a [&'a mir::Operand<'tcx>];
 
@@ -333,32 +334,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return true;
         }
         let Some(operation) = float_operation(name) else { return false };
-        // Formats without arithmetic of their own use the fallback bodies where there are any.
-        let (prim, _) = match args.first().map(|arg| self.mono(arg.ty(self.body, self.tcx))) {
-            Some(ty) => match self.repr(self.layout(ty)) {
-                Repr::One(prim) => (prim, ()),
-                _ => return false,
-            },
-            None => return false,
-        };
-        let Some(ty) = prim.float_ty() else {
-            return self.other_float(name);
-        };
+        let Some(first) = args.first() else { return false };
+        let Repr::One(prim) = self.repr(self.layout(self.mono(first.ty(self.body, self.tcx)))) else { return false };
         let regs: Vec<Reg> = args.iter().map(|arg| self.operand_register(arg)).collect();
-        let dst = self.emit.register();
-        match (operation, &regs[..]) {
-            (FloatOperation::Un(op), &[src, ..]) => self.emit.op(Op::FloatUn { op, ty, dst, src }),
-            (FloatOperation::Bin(op), &[a, b, ..]) => self.emit.op(Op::FloatBin { op, ty, dst, a, b }),
-            (FloatOperation::Powi, &[src, exp, ..]) => self.emit.op(Op::FloatPowi { ty, dst, src, exp }),
-            (FloatOperation::MulAdd, &[a, b, c, ..]) => self.emit.op(Op::FloatMulAdd { ty, dst, a, b, c }),
-            _ => return false,
+        let dst = self.emit.registers(prim.registers());
+        match float_instruction(operation, prim, &regs, dst) {
+            Some(op) => self.emit.op(op),
+            None => self.unsupported(format!("the operation `{name}` on floats of this format")),
         }
         self.store_scalar(dst, spot);
-        true
-    }
-
-    fn other_float(&mut self, name: &str) -> bool {
-        self.unsupported(format!("the operation `{name}` on `f16` or `f128`"));
         true
     }
 
@@ -398,6 +382,25 @@ enum FloatOperation {
     Bin(FloatBinOp),
     Powi,
     MulAdd,
+}
+
+/// The instruction for an operation; `None` where there is none for the format.
+fn float_instruction(operation: FloatOperation, prim: Prim, args: &[Reg], dst: Reg) -> Option<Op> {
+    let ty = prim.float_ty();
+    if ty.is_none() && prim.kind != Kind::F128 {
+        return None;
+    }
+    Some(match (operation, ty, args) {
+        (FloatOperation::Un(op), Some(ty), &[src, ..]) => Op::FloatUn { op, ty, dst, src },
+        (FloatOperation::Un(op), None, &[src, ..]) => Op::QuadUn { op: quad_un(op)?, dst, src },
+        (FloatOperation::Bin(op), Some(ty), &[a, b, ..]) => Op::FloatBin { op, ty, dst, a, b },
+        (FloatOperation::Bin(op), None, &[a, b, ..]) => Op::QuadBin { op: quad_bin(op)?, dst, a, b },
+        (FloatOperation::Powi, Some(ty), &[src, exp, ..]) => Op::FloatPowi { ty, dst, src, exp },
+        (FloatOperation::Powi, None, &[src, exp, ..]) => Op::QuadPowi { dst, src, exp },
+        (FloatOperation::MulAdd, Some(ty), &[a, b, c, ..]) => Op::FloatMulAdd { ty, dst, a, b, c },
+        (FloatOperation::MulAdd, None, &[a, b, c, ..]) => Op::QuadMulAdd { dst, a, b, c },
+        _ => return None,
+    })
 }
 
 fn float_operation(name: &str) -> Option<FloatOperation> {

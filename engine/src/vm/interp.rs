@@ -16,6 +16,7 @@ use super::float;
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
 use super::memory::{Access, Heap, LIVE, NO_SLOTS, Space, Stack};
+use super::quad;
 use super::thread::ThreadId;
 use super::wide;
 
@@ -354,6 +355,16 @@ pub fn execute(
                     let value = float::to_int128(from, signed, get!(src));
                     set_wide(r, dst, value);
                 }
+                Inst::QuadBin { .. }
+                | Inst::QuadUn { .. }
+                | Inst::QuadMulAdd { .. }
+                | Inst::QuadPowi { .. }
+                | Inst::FloatToQuad { .. }
+                | Inst::QuadToFloat { .. }
+                | Inst::IntToQuad { .. }
+                | Inst::Int128ToQuad { .. }
+                | Inst::QuadToInt { .. }
+                | Inst::QuadToInt128 { .. } => quad_inst(r, inst),
 
                 Inst::Load8 { dst, base, low, offset } => load!(1, dst, base, low, offset),
                 Inst::Load16 { dst, base, low, offset } => load!(2, dst, base, low, offset),
@@ -637,6 +648,29 @@ fn float_bin(op: crate::program::FloatBinOp, ty: crate::program::FloatTy, a: u64
 #[inline(never)]
 fn float_un(op: crate::program::FloatUnOp, ty: crate::program::FloatTy, a: u64) -> u64 {
     float::un(op, ty, a)
+}
+
+/// Operations on floats of 128 bits.
+#[inline(never)]
+fn quad_inst(r: &mut Window, inst: Inst) {
+    let at = |register: u8| r[usize::from(register)];
+    let wide = |register: u8| wide_at(r, register);
+    match inst {
+        Inst::QuadBin { op, dst, a, b } if op.compares() => {
+            r[usize::from(dst)] = quad::bin(op, wide(a), wide(b)) as u64
+        }
+        Inst::QuadBin { op, dst, a, b } => set_wide(r, dst, quad::bin(op, wide(a), wide(b))),
+        Inst::QuadUn { op, dst, src } => set_wide(r, dst, quad::un(op, wide(src))),
+        Inst::QuadMulAdd { dst, a, b, c } => set_wide(r, dst, quad::mul_add(wide(a), wide(b), wide(c))),
+        Inst::QuadPowi { dst, src, exp } => set_wide(r, dst, quad::powi(wide(src), at(exp))),
+        Inst::FloatToQuad { from, dst, src } => set_wide(r, dst, quad::from_float(from, at(src))),
+        Inst::QuadToFloat { to, dst, src } => r[usize::from(dst)] = quad::to_float(to, wide(src)),
+        Inst::IntToQuad { from, dst, src } => set_wide(r, dst, quad::from_int(from, at(src))),
+        Inst::Int128ToQuad { signed, dst, src } => set_wide(r, dst, quad::from_int128(signed, wide(src))),
+        Inst::QuadToInt { to, dst, src } => r[usize::from(dst)] = quad::to_int(to, wide(src)),
+        Inst::QuadToInt128 { signed, dst, src } => set_wide(r, dst, quad::to_int128(signed, wide(src))),
+        _ => unreachable!("not an operation on floats of 128 bits"),
+    }
 }
 
 fn overflow128(r: &Window, op: OverflowOp, signed: bool, a: u8, b: u8) -> (u128, bool) {

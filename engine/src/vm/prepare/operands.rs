@@ -108,6 +108,34 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(src, 2, Use);
             visit(dst, 1, Def);
         }
+        Op::QuadBin { op, dst, a, b } => {
+            visit(a, 2, Use);
+            visit(b, 2, Use);
+            visit(dst, if op.compares() { 1 } else { 2 }, Def);
+        }
+        Op::QuadUn { dst, src, .. } | Op::Int128ToQuad { dst, src, .. } | Op::QuadToInt128 { dst, src, .. } => {
+            visit(src, 2, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadMulAdd { dst, a, b, c } => {
+            visit(a, 2, Use);
+            visit(b, 2, Use);
+            visit(c, 2, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadPowi { dst, src, exp } => {
+            visit(src, 2, Use);
+            visit(exp, 1, Use);
+            visit(dst, 2, Def);
+        }
+        Op::FloatToQuad { dst, src, .. } | Op::IntToQuad { dst, src, .. } => {
+            visit(src, 1, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadToFloat { dst, src, .. } | Op::QuadToInt { dst, src, .. } => {
+            visit(src, 2, Use);
+            visit(dst, 1, Def);
+        }
         Op::Load { dst, base, .. } | Op::LoadPadding { dst, base, .. } => {
             visit(base, 1, Use);
             visit(dst, 1, Def);
@@ -216,6 +244,16 @@ pub fn is_pure(op: &Op) -> bool {
         | Op::IntToFloat128 { .. }
         | Op::FloatToInt { .. }
         | Op::FloatToInt128 { .. }
+        | Op::QuadBin { .. }
+        | Op::QuadUn { .. }
+        | Op::QuadMulAdd { .. }
+        | Op::QuadPowi { .. }
+        | Op::FloatToQuad { .. }
+        | Op::QuadToFloat { .. }
+        | Op::IntToQuad { .. }
+        | Op::Int128ToQuad { .. }
+        | Op::QuadToInt { .. }
+        | Op::QuadToInt128 { .. }
         | Op::SlotAddr { .. }
         | Op::Index { .. } => true,
         _ => false,

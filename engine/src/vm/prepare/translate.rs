@@ -245,6 +245,16 @@ impl<'a> Translator<'a> {
             | Op::IntToFloat128 { .. }
             | Op::FloatToInt { .. }
             | Op::FloatToInt128 { .. } => self.float(op),
+            Op::QuadBin { .. }
+            | Op::QuadUn { .. }
+            | Op::QuadMulAdd { .. }
+            | Op::QuadPowi { .. }
+            | Op::FloatToQuad { .. }
+            | Op::QuadToFloat { .. }
+            | Op::IntToQuad { .. }
+            | Op::Int128ToQuad { .. }
+            | Op::QuadToInt { .. }
+            | Op::QuadToInt128 { .. } => self.quad(op),
             Op::Bin { .. }
             | Op::BinImm { .. }
             | Op::BinOverflow { .. }
@@ -380,6 +390,53 @@ impl<'a> Translator<'a> {
                 self.emit(Inst::FloatToInt128 { from, signed, dst, src });
             }
             _ => unreachable!("not an operation on floats"),
+        }
+    }
+
+    fn quad(&mut self, op: &Op) {
+        match *op {
+            Op::QuadBin { op, dst, a, b } => {
+                let (a, b) = (self.get2(a), self.get2(b));
+                let dst = if op.compares() { self.set(dst) } else { self.set2(dst) };
+                self.emit(Inst::QuadBin { op, dst, a, b });
+            }
+            Op::QuadUn { op, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::QuadUn { op, dst, src });
+            }
+            Op::QuadMulAdd { dst, a, b, c } => {
+                let (a, b, c, dst) = (self.get2(a), self.get2(b), self.get2(c), self.set2(dst));
+                self.emit(Inst::QuadMulAdd { dst, a, b, c });
+            }
+            Op::QuadPowi { dst, src, exp } => {
+                let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
+                self.emit(Inst::QuadPowi { dst, src, exp });
+            }
+            Op::FloatToQuad { from, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::FloatToQuad { from, dst, src });
+            }
+            Op::QuadToFloat { to, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set(dst));
+                self.emit(Inst::QuadToFloat { to, dst, src });
+            }
+            Op::IntToQuad { from, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::IntToQuad { from, dst, src });
+            }
+            Op::Int128ToQuad { signed, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::Int128ToQuad { signed, dst, src });
+            }
+            Op::QuadToInt { to, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set(dst));
+                self.emit(Inst::QuadToInt { to, dst, src });
+            }
+            Op::QuadToInt128 { signed, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::QuadToInt128 { signed, dst, src });
+            }
+            _ => unreachable!("not an operation on floats of 128 bits"),
         }
     }
 
