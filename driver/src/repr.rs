@@ -9,6 +9,8 @@ use rustc_abi::{BackendRepr, Float, Primitive, Scalar, Variants};
 use rustc_middle::ty::layout::{LayoutCx, TyAndLayout};
 use rustc_middle::ty::{self, TyCtxt};
 
+use crate::float::Format;
+
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -65,6 +67,14 @@ impl Prim {
             Kind::F32 => Some(FloatTy::F32),
             Kind::F64 => Some(FloatTy::F64),
             _ => None,
+        }
+    }
+
+    /// The format of a float that the machine computes with.
+    pub fn format(self) -> Option<Format> {
+        match self.kind {
+            Kind::F128 => Some(Format::Quad),
+            _ => self.float_ty().map(Format::Small),
         }
     }
 

@@ -1,17 +1,13 @@
 //! Arithmetic and comparisons.
 
-use dpor_engine::program::{
-    BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, QuadBinOp, QuadUnOp, Reg, UnOp, Width,
-};
+use dpor_engine::program::{BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
 use rustc_middle::mir;
 use rustc_middle::ty::layout::TyAndLayout;
 
 use super::Lowering;
 use super::operand::{Atom, Value};
-use crate::repr::{Kind, Prim, Repr};
-
-/// Why there is no instruction.
-pub(super) const OTHER_FLOAT: &str = "floats of a format other than `f16`, `f32`, `f64` and `f128`";
+use crate::float::{FloatOperation, OTHER_FLOAT};
+use crate::repr::{Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn binary(
@@ -205,12 +201,17 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let a = self.prim_register(prim, a);
         let b = self.prim_register(prim, b);
         let dst = target.unwrap_or_else(|| self.emit.registers(result.registers()));
-        match (prim.float_ty(), prim.kind, quad_bin(op)) {
-            (Some(ty), _, _) => self.emit.op(Op::FloatBin { op, ty, dst, a, b }),
-            (None, Kind::F128, Some(op)) => self.emit.op(Op::QuadBin { op, dst, a, b }),
-            _ => self.unsupported(OTHER_FLOAT),
-        }
+        self.float_instruction(FloatOperation::Bin(op), prim, &[a, b], dst);
         Value::One(result, Atom::Register(dst))
+    }
+
+    /// An operation on floats that every format has.
+    fn float_instruction(&mut self, operation: FloatOperation, prim: Prim, args: &[Reg], dst: Reg) {
+        let op = prim.format().and_then(|format| operation.instruction(format, args, dst));
+        match op {
+            Some(op) => self.emit.op(op),
+            None => self.unsupported(OTHER_FLOAT),
+        }
     }
 
     /// Compares pointers with metadata.
@@ -268,11 +269,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
             (mir::UnOp::Not, Some(_)) if operand_layout.ty.is_bool() => {
                 self.emit.op(Op::BinImm { op: BinOp::Xor, ty: IntTy::U8, dst, a: src, imm: 1 });
             }
-            _ if prim.is_float() => match (prim.float_ty(), prim.kind) {
-                (Some(ty), _) => self.emit.op(Op::FloatUn { op: FloatUnOp::Neg, ty, dst, src }),
-                (None, Kind::F128) => self.emit.op(Op::QuadUn { op: QuadUnOp::Neg, dst, src }),
-                (None, _) => self.unsupported(OTHER_FLOAT),
-            },
+            _ if prim.is_float() => {
+                self.float_instruction(FloatOperation::Un(FloatUnOp::Neg), prim, &[src], dst);
+            }
             (_, Some(ty)) => {
                 let op = if op == mir::UnOp::Not { UnOp::Not } else { UnOp::Neg };
                 self.emit.op(Op::Un { op, ty, dst, src });
@@ -370,44 +369,6 @@ pub(super) fn float_op(op: mir::BinOp) -> Option<FloatBinOp> {
         mir::BinOp::Le => FloatBinOp::Le,
         mir::BinOp::Gt => FloatBinOp::Gt,
         mir::BinOp::Ge => FloatBinOp::Ge,
-        _ => return None,
-    })
-}
-
-/// The operation for 128 bits, where there is one.
-pub(super) fn quad_bin(op: FloatBinOp) -> Option<QuadBinOp> {
-    Some(match op {
-        FloatBinOp::Add => QuadBinOp::Add,
-        FloatBinOp::Sub => QuadBinOp::Sub,
-        FloatBinOp::Mul => QuadBinOp::Mul,
-        FloatBinOp::Div => QuadBinOp::Div,
-        FloatBinOp::Rem => QuadBinOp::Rem,
-        FloatBinOp::Eq => QuadBinOp::Eq,
-        FloatBinOp::Ne => QuadBinOp::Ne,
-        FloatBinOp::Lt => QuadBinOp::Lt,
-        FloatBinOp::Le => QuadBinOp::Le,
-        FloatBinOp::Gt => QuadBinOp::Gt,
-        FloatBinOp::Ge => QuadBinOp::Ge,
-        FloatBinOp::Min => QuadBinOp::Min,
-        FloatBinOp::Max => QuadBinOp::Max,
-        FloatBinOp::Minimum => QuadBinOp::Minimum,
-        FloatBinOp::Maximum => QuadBinOp::Maximum,
-        FloatBinOp::CopySign => QuadBinOp::CopySign,
-        FloatBinOp::Pow | FloatBinOp::Atan2 | FloatBinOp::Hypot => return None,
-    })
-}
-
-/// The operation for 128 bits, where there is one.
-pub(super) fn quad_un(op: FloatUnOp) -> Option<QuadUnOp> {
-    Some(match op {
-        FloatUnOp::Neg => QuadUnOp::Neg,
-        FloatUnOp::Abs => QuadUnOp::Abs,
-        FloatUnOp::Sqrt => QuadUnOp::Sqrt,
-        FloatUnOp::Floor => QuadUnOp::Floor,
-        FloatUnOp::Ceil => QuadUnOp::Ceil,
-        FloatUnOp::Trunc => QuadUnOp::Trunc,
-        FloatUnOp::Round => QuadUnOp::Round,
-        FloatUnOp::RoundTiesEven => QuadUnOp::RoundTiesEven,
         _ => return None,
     })
 }

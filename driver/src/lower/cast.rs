@@ -8,9 +8,9 @@ use rustc_middle::ty::print::with_no_trimmed_paths;
 use rustc_middle::ty::{self, Instance};
 
 use super::Lowering;
-use super::arith::OTHER_FLOAT;
 use super::operand::{Atom, Value};
 use super::place::{MemPlace, typing_env};
+use crate::float::OTHER_FLOAT;
 use crate::repr::{Kind, Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {

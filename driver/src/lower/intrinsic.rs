@@ -1,6 +1,6 @@
 //! Intrinsics: what the compiler would otherwise generate code for itself.
 
-use dpor_engine::program::{BinOp, Builtin, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width};
+use dpor_engine::program::{BinOp, Builtin, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width};
 use rustc_abi::Align;
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, UnwindAction};
@@ -8,11 +8,11 @@ use rustc_middle::ty::layout::{TyAndLayout, ValidityRequirement};
 use rustc_middle::ty::{self, Instance, Ty};
 
 use super::Lowering;
-use super::arith::{quad_bin, quad_un};
 use super::operand::{Atom, Value};
 use super::place::{Addr, MemPlace, Spot, typing_env};
 use super::unsize::{VTABLE_ALIGN, VTABLE_SIZE};
-use crate::repr::{Kind, Prim, Repr};
+use crate::float::FloatOperation;
+use crate::repr::{Prim, Repr};
 
 type Args<'a, 'tcx> = &'a [&'a mir::Operand<'tcx>];
 
@@ -333,12 +333,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.store(Value::One(to, Atom::Register(dst)), spot);
             return true;
         }
-        let Some(operation) = float_operation(name) else { return false };
+        let Some(operation) = FloatOperation::of_intrinsic(name) else { return false };
         let Some(first) = args.first() else { return false };
         let Repr::One(prim) = self.repr(self.layout(self.mono(first.ty(self.body, self.tcx)))) else { return false };
         let regs: Vec<Reg> = args.iter().map(|arg| self.operand_register(arg)).collect();
         let dst = self.emit.registers(prim.registers());
-        match float_instruction(operation, prim, &regs, dst) {
+        match prim.format().and_then(|format| operation.instruction(format, &regs, dst)) {
             Some(op) => self.emit.op(op),
             None => self.unsupported(format!("the operation `{name}` on floats of this format")),
         }
@@ -375,65 +375,4 @@ impl<'tcx> Lowering<'_, 'tcx> {
             _ => None,
         }
     }
-}
-
-enum FloatOperation {
-    Un(FloatUnOp),
-    Bin(FloatBinOp),
-    Powi,
-    MulAdd,
-}
-
-/// The instruction for an operation; `None` where there is none for the format.
-fn float_instruction(operation: FloatOperation, prim: Prim, args: &[Reg], dst: Reg) -> Option<Op> {
-    let ty = prim.float_ty();
-    if ty.is_none() && prim.kind != Kind::F128 {
-        return None;
-    }
-    Some(match (operation, ty, args) {
-        (FloatOperation::Un(op), Some(ty), &[src, ..]) => Op::FloatUn { op, ty, dst, src },
-        (FloatOperation::Un(op), None, &[src, ..]) => Op::QuadUn { op: quad_un(op)?, dst, src },
-        (FloatOperation::Bin(op), Some(ty), &[a, b, ..]) => Op::FloatBin { op, ty, dst, a, b },
-        (FloatOperation::Bin(op), None, &[a, b, ..]) => Op::QuadBin { op: quad_bin(op)?, dst, a, b },
-        (FloatOperation::Powi, Some(ty), &[src, exp, ..]) => Op::FloatPowi { ty, dst, src, exp },
-        (FloatOperation::Powi, None, &[src, exp, ..]) => Op::QuadPowi { dst, src, exp },
-        (FloatOperation::MulAdd, Some(ty), &[a, b, c, ..]) => Op::FloatMulAdd { ty, dst, a, b, c },
-        (FloatOperation::MulAdd, None, &[a, b, c, ..]) => Op::QuadMulAdd { dst, a, b, c },
-        _ => return None,
-    })
-}
-
-fn float_operation(name: &str) -> Option<FloatOperation> {
-    use FloatOperation::{Bin, MulAdd, Powi, Un};
-    let base = name.trim_end_matches("f16").trim_end_matches("f32").trim_end_matches("f64").trim_end_matches("f128");
-    Some(match base.trim_end_matches('_') {
-        "sqrt" => Un(FloatUnOp::Sqrt),
-        "sin" => Un(FloatUnOp::Sin),
-        "cos" => Un(FloatUnOp::Cos),
-        "exp" => Un(FloatUnOp::Exp),
-        "exp2" => Un(FloatUnOp::Exp2),
-        "log" => Un(FloatUnOp::Ln),
-        "log2" => Un(FloatUnOp::Log2),
-        "log10" => Un(FloatUnOp::Log10),
-        "floor" => Un(FloatUnOp::Floor),
-        "ceil" => Un(FloatUnOp::Ceil),
-        "trunc" => Un(FloatUnOp::Trunc),
-        "round" => Un(FloatUnOp::Round),
-        "round_ties_even" => Un(FloatUnOp::RoundTiesEven),
-        "fabs" => Un(FloatUnOp::Abs),
-        "pow" => Bin(FloatBinOp::Pow),
-        "copysign" => Bin(FloatBinOp::CopySign),
-        "minimum_number_nsz" => Bin(FloatBinOp::Min),
-        "maximum_number_nsz" => Bin(FloatBinOp::Max),
-        "minimum" => Bin(FloatBinOp::Minimum),
-        "maximum" => Bin(FloatBinOp::Maximum),
-        "fadd_fast" | "fadd_algebraic" => Bin(FloatBinOp::Add),
-        "fsub_fast" | "fsub_algebraic" => Bin(FloatBinOp::Sub),
-        "fmul_fast" | "fmul_algebraic" => Bin(FloatBinOp::Mul),
-        "fdiv_fast" | "fdiv_algebraic" => Bin(FloatBinOp::Div),
-        "frem_fast" | "frem_algebraic" => Bin(FloatBinOp::Rem),
-        "powi" => Powi,
-        "fma" | "fmuladd" => MulAdd,
-        _ => return None,
-    })
 }

@@ -159,6 +159,8 @@ pub enum FloatBinOp {
     Pow,
     Atan2,
     Hypot,
+    /// The difference, or zero where it is negative.
+    Dim,
 }
 
 impl FloatBinOp {
@@ -204,6 +206,9 @@ pub enum FloatUnOp {
     LnGamma,
     Erf,
     Erfc,
+    /// As a number of at least 1/2 and less than 1, times two to the power of [`FloatUnOp::Exponent`].
+    Significand,
+    Exponent,
 }
 
 /// A binary operation on floats of 128 bits, as [`FloatBinOp`].
@@ -225,6 +230,7 @@ pub enum QuadBinOp {
     Minimum,
     Maximum,
     CopySign,
+    Dim,
 }
 
 impl QuadBinOp {
@@ -496,6 +502,13 @@ pub enum Op {
         src: Reg,
         exp: Reg,
     },
+    /// `src` times two to the power of the `i32` in `exp`, rounded once.
+    FloatScale {
+        ty: FloatTy,
+        dst: Reg,
+        src: Reg,
+        exp: Reg,
+    },
     FloatCast {
         from: FloatTy,
         to: FloatTy,
@@ -549,6 +562,12 @@ pub enum Op {
     },
     /// `src` to the power of the `i32` in `exp`.
     QuadPowi {
+        dst: Reg,
+        src: Reg,
+        exp: Reg,
+    },
+    /// `src` times two to the power of the `i32` in `exp`, rounded once.
+    QuadScale {
         dst: Reg,
         src: Reg,
         exp: Reg,

@@ -37,6 +37,8 @@ macro_rules! float_bin {
             FloatBinOp::Pow => number(a.powf(b)),
             FloatBinOp::Atan2 => number(a.atan2(b)),
             FloatBinOp::Hypot => number(a.hypot(b)),
+            FloatBinOp::Dim if a <= b => 0,
+            FloatBinOp::Dim => number(a - b),
         }
     }};
 }
@@ -87,6 +89,8 @@ macro_rules! float_un {
             FloatUnOp::LnGamma => libm::lgamma(a.into()) as $float,
             FloatUnOp::Erf => libm::erf(a.into()) as $float,
             FloatUnOp::Erfc => libm::erfc(a.into()) as $float,
+            FloatUnOp::Significand => libm::frexp(a.into()).0 as $float,
+            FloatUnOp::Exponent => libm::frexp(a.into()).1 as $float,
         };
         u64::from(result.to_bits())
     }};
@@ -125,6 +129,13 @@ pub fn powi(ty: FloatTy, a: u64, exp: u64) -> u64 {
         FloatTy::F32 => u64::from(f32::from_bits(a as u32).powi(power).to_bits()),
         FloatTy::F64 => f64::from_bits(a).powi(power).to_bits(),
     }
+}
+
+/// `a` times two to an integer power.
+pub fn scale(ty: FloatTy, a: u64, exp: u64) -> u64 {
+    // In `f64` it is exact for the smaller types, or far out of their range.
+    let scaled = libm::ldexp(f64::from_bits(cast(ty, FloatTy::F64, a)), exp as u32 as i32);
+    cast(FloatTy::F64, ty, scaled.to_bits())
 }
 
 /// From one float type to another.

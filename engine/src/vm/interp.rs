@@ -345,6 +345,7 @@ pub fn execute(
                 Inst::FloatUn { op, ty, dst, src } => get!(dst) = float_un(op, ty, get!(src)),
                 Inst::FloatMulAdd { ty, dst, a, b, c } => get!(dst) = float::mul_add(ty, get!(a), get!(b), get!(c)),
                 Inst::FloatPowi { ty, dst, src, exp } => get!(dst) = float::powi(ty, get!(src), get!(exp)),
+                Inst::FloatScale { ty, dst, src, exp } => get!(dst) = float::scale(ty, get!(src), get!(exp)),
                 Inst::FloatCast { from, to, dst, src } => get!(dst) = float::cast(from, to, get!(src)),
                 Inst::IntToFloat { from, to, dst, src } => get!(dst) = float::from_int(from, to, get!(src)),
                 Inst::IntToFloat128 { signed, to, dst, src } => {
@@ -359,6 +360,7 @@ pub fn execute(
                 | Inst::QuadUn { .. }
                 | Inst::QuadMulAdd { .. }
                 | Inst::QuadPowi { .. }
+                | Inst::QuadScale { .. }
                 | Inst::FloatToQuad { .. }
                 | Inst::QuadToFloat { .. }
                 | Inst::IntToQuad { .. }
@@ -663,6 +665,7 @@ fn quad_inst(r: &mut Window, inst: Inst) {
         Inst::QuadUn { op, dst, src } => set_wide(r, dst, quad::un(op, wide(src))),
         Inst::QuadMulAdd { dst, a, b, c } => set_wide(r, dst, quad::mul_add(wide(a), wide(b), wide(c))),
         Inst::QuadPowi { dst, src, exp } => set_wide(r, dst, quad::powi(wide(src), at(exp))),
+        Inst::QuadScale { dst, src, exp } => set_wide(r, dst, quad::scale(wide(src), at(exp))),
         Inst::FloatToQuad { from, dst, src } => set_wide(r, dst, quad::from_float(from, at(src))),
         Inst::QuadToFloat { to, dst, src } => r[usize::from(dst)] = quad::to_float(to, wide(src)),
         Inst::IntToQuad { from, dst, src } => set_wide(r, dst, quad::from_int(from, at(src))),

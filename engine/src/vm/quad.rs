@@ -33,6 +33,8 @@ pub fn bin(op: QuadBinOp, a: u128, b: u128) -> u128 {
         QuadBinOp::Max => x.max(y).to_bits(),
         QuadBinOp::Minimum => x.minimum(y).to_bits(),
         QuadBinOp::Maximum => x.maximum(y).to_bits(),
+        QuadBinOp::Dim if x <= y => 0,
+        QuadBinOp::Dim => (x - y).value.to_bits(),
         QuadBinOp::CopySign => a & !SIGN | b & SIGN,
     }
 }
@@ -75,6 +77,11 @@ pub fn powi(a: u128, exp: u64) -> u128 {
     }
     let result = if exp < 0 { (one / result).value } else { result };
     result.to_bits()
+}
+
+/// `a` times two to an integer power.
+pub fn scale(a: u128, exp: u64) -> u128 {
+    Quad::from_bits(a).scalbn(exp as u32 as i32).to_bits()
 }
 
 /// The square root, rounded to the nearest.

@@ -99,7 +99,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(c, 1, Use);
             visit(dst, 1, Def);
         }
-        Op::FloatPowi { dst, src, exp, .. } => {
+        Op::FloatPowi { dst, src, exp, .. } | Op::FloatScale { dst, src, exp, .. } => {
             visit(src, 1, Use);
             visit(exp, 1, Use);
             visit(dst, 1, Def);
@@ -123,7 +123,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(c, 2, Use);
             visit(dst, 2, Def);
         }
-        Op::QuadPowi { dst, src, exp } => {
+        Op::QuadPowi { dst, src, exp } | Op::QuadScale { dst, src, exp } => {
             visit(src, 2, Use);
             visit(exp, 1, Use);
             visit(dst, 2, Def);
@@ -239,6 +239,7 @@ pub fn is_pure(op: &Op) -> bool {
         | Op::FloatUn { .. }
         | Op::FloatMulAdd { .. }
         | Op::FloatPowi { .. }
+        | Op::FloatScale { .. }
         | Op::FloatCast { .. }
         | Op::IntToFloat { .. }
         | Op::IntToFloat128 { .. }
@@ -248,6 +249,7 @@ pub fn is_pure(op: &Op) -> bool {
         | Op::QuadUn { .. }
         | Op::QuadMulAdd { .. }
         | Op::QuadPowi { .. }
+        | Op::QuadScale { .. }
         | Op::FloatToQuad { .. }
         | Op::QuadToFloat { .. }
         | Op::IntToQuad { .. }

@@ -240,6 +240,7 @@ impl<'a> Translator<'a> {
             | Op::FloatUn { .. }
             | Op::FloatMulAdd { .. }
             | Op::FloatPowi { .. }
+            | Op::FloatScale { .. }
             | Op::FloatCast { .. }
             | Op::IntToFloat { .. }
             | Op::IntToFloat128 { .. }
@@ -249,6 +250,7 @@ impl<'a> Translator<'a> {
             | Op::QuadUn { .. }
             | Op::QuadMulAdd { .. }
             | Op::QuadPowi { .. }
+            | Op::QuadScale { .. }
             | Op::FloatToQuad { .. }
             | Op::QuadToFloat { .. }
             | Op::IntToQuad { .. }
@@ -369,6 +371,10 @@ impl<'a> Translator<'a> {
                 let (src, exp, dst) = (self.get(src), self.get(exp), self.set(dst));
                 self.emit(Inst::FloatPowi { ty, dst, src, exp });
             }
+            Op::FloatScale { ty, dst, src, exp } => {
+                let (src, exp, dst) = (self.get(src), self.get(exp), self.set(dst));
+                self.emit(Inst::FloatScale { ty, dst, src, exp });
+            }
             Op::FloatCast { from, to, dst, src } => {
                 let (src, dst) = (self.get(src), self.set(dst));
                 self.emit(Inst::FloatCast { from, to, dst, src });
@@ -411,6 +417,10 @@ impl<'a> Translator<'a> {
             Op::QuadPowi { dst, src, exp } => {
                 let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
                 self.emit(Inst::QuadPowi { dst, src, exp });
+            }
+            Op::QuadScale { dst, src, exp } => {
+                let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
+                self.emit(Inst::QuadScale { dst, src, exp });
             }
             Op::FloatToQuad { from, dst, src } => {
                 let (src, dst) = (self.get(src), self.set2(dst));
