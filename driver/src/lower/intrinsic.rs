@@ -41,7 +41,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return true;
         }
         if name.starts_with("simd_") {
-            self.simd_intrinsic(name, args, spot);
+            self.simd_intrinsic(name, instance, args, spot);
             return true;
         }
         match name {

@@ -6,7 +6,7 @@
 //!
 //! The tests in [`failures`] fail by design: there the messages are compared.
 #![cfg(test)]
-#![feature(f16, f128)]
+#![feature(f16, f128, portable_simd)]
 
 mod algorithms;
 mod cells;
@@ -37,3 +37,4 @@ mod strings;
 mod structures;
 mod threads;
 mod traits;
+mod vectors;
