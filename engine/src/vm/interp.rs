@@ -39,9 +39,10 @@ pub const MAX_STACK: usize = 8 << 20;
 
 type Window = [u64; WINDOW];
 
+/// The window of a frame, and the registers behind it.
 #[inline(always)]
-fn window(registers: &mut [u64], base: u32) -> &mut Window {
-    registers[base as usize..].first_chunk_mut().expect("a frame has a whole window of registers")
+fn window(registers: &mut [u64], base: u32) -> (&mut Window, &mut [u64]) {
+    registers[base as usize..].split_first_chunk_mut().expect("a frame has a whole window of registers")
 }
 
 /// Makes room for a window at `base`.
@@ -83,7 +84,7 @@ pub fn execute(
         if space.tracking {
             space.enter_frame(frames, user, quiet);
         }
-        let r = window(registers, base);
+        let (r, behind) = window(registers, base);
 
         macro_rules! leave {
             ($exit:expr) => {{
@@ -208,11 +209,8 @@ pub fn execute(
                     let value = wide_at(r, src);
                     set_wide(r, dst, value);
                 }
-                Inst::FarGet { .. } | Inst::FarSet { .. } => {
-                    move_far(registers, base, inst);
-                    frames[top].pc = pc as u32;
-                    continue 'frame;
-                }
+                Inst::FarGet { dst, far } => get!(dst) = behind[usize::from(far) - WINDOW],
+                Inst::FarSet { src, far } => behind[usize::from(far) - WINDOW] = get!(src),
 
                 Inst::Add64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_add(b)),
                 Inst::Sub64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_sub(b)),
@@ -630,16 +628,6 @@ fn overflow_fault(op: OverflowOp) -> Box<Fault> {
 #[cold]
 fn range_fault(value: u64, type_name: &str) -> Box<Fault> {
     Fault::undefined(format!("{value:#x} is not a valid value of type `{type_name}`"))
-}
-
-#[inline(never)]
-fn move_far(registers: &mut [u64], base: u32, inst: Inst) {
-    let base = base as usize;
-    match inst {
-        Inst::FarGet { dst, far } => registers[base + usize::from(dst)] = registers[base + usize::from(far)],
-        Inst::FarSet { src, far } => registers[base + usize::from(far)] = registers[base + usize::from(src)],
-        _ => {}
-    }
 }
 
 #[inline(never)]

@@ -3,7 +3,7 @@
 //! The arguments of calls are in lists, and how many results a call has depends on the callee: those are for the caller
 //! of these functions to see to.
 
-use crate::program::{AtomicWidth, Op, OverflowOp, Reg};
+use crate::program::{AtomicWidth, Builtin, Op, OverflowOp, Reg};
 use crate::vm::wide;
 
 /// What an operation does with registers.
@@ -200,6 +200,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(ptr, 1, Use);
             visit(dst, 1, Def);
         }
+        Op::Builtin { builtin: Builtin::HashSeeds, dst, .. } => visit(dst, 2, Def),
         Op::Call { dst, .. } | Op::Builtin { dst, .. } => visit(dst, 1, Def),
         Op::CatchUnwind { dst, try_fn, data, catch_fn } => {
             visit(try_fn, 1, Use);
