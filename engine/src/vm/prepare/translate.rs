@@ -82,7 +82,7 @@ struct Translator<'a> {
     scope: u16,
     scratch: R,
     live: Vec<(u32, Set)>,
-    /// Scratch registers that are moved to far ones after the operation.
+    /// Scratch registers that are moved to where they belong after the operation.
     moves: Vec<(R, u16)>,
 }
 
@@ -156,7 +156,12 @@ impl<'a> Translator<'a> {
         let first = self.scratch;
         for index in 0..count {
             let dst = self.take_scratch();
-            self.emit(Inst::FarGet { dst, far: physical(register.0 + index) as u16 });
+            let from = physical(register.0 + index);
+            // Of neighbours on both sides of the limit the first is near.
+            self.emit(match R::try_from(from) {
+                Ok(src) => Inst::Mov { dst, src },
+                Err(_) => Inst::FarGet { dst, far: from as u16 },
+            });
         }
         first
     }
@@ -267,8 +272,11 @@ impl<'a> Translator<'a> {
             | Op::CheckRange { .. } => self.integer(op),
             _ => self.memory(op),
         }
-        for (src, far) in std::mem::take(&mut self.moves) {
-            self.emit(Inst::FarSet { src, far });
+        for (src, to) in std::mem::take(&mut self.moves) {
+            self.emit(match R::try_from(to) {
+                Ok(dst) => Inst::Mov { dst, src },
+                Err(_) => Inst::FarSet { src, far: to },
+            });
         }
     }
 
