@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use dpor_engine::program::{BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, IntTy, Op, Reg, Unwind, Width};
+use dpor_engine::program::{BinOp, Builtin, FloatTy, FloatUnOp, IntTy, Op, Reg, Unwind, Width};
 use rustc_hir::def::{DefKind, Res};
 use rustc_hir::def_id::{DefId, LOCAL_CRATE};
 use rustc_middle::ty::Instance;
 use rustc_middle::ty::layout::TyAndLayout;
 
 use crate::emit::Emitter;
+use crate::float::{FloatOperation, Format};
 use crate::program::ProgramBuilder;
 use crate::repr::Repr;
 
@@ -29,10 +30,11 @@ pub enum Foreign<'tcx> {
     Fill,
     /// `memcmp(a, b, len)`
     Compare,
-    FloatUn(FloatUnOp, FloatTy),
-    FloatBin(FloatBinOp, FloatTy),
+    Float(FloatOperation, Format),
     /// `lgamma_r(x, &mut sign)`
     LnGamma(FloatTy),
+    /// `frexp(x, &mut exponent)`
+    Split(FloatTy),
     /// Not known.
     Unknown(String),
 }
@@ -75,7 +77,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             let mut symbols = HashMap::new();
             for &krate in self.tcx.crates(()) {
                 let crate_name = self.tcx.crate_name(krate);
-                if !matches!(crate_name.as_str(), "core" | "alloc" | "compiler_builtins" | "libc" | "std_detect") {
+                if !matches!(crate_name.as_str(), "core" | "alloc" | "libc" | "std_detect") {
                     self.collect_symbols(krate.as_def_id(), &mut symbols, 0);
                 }
             }
@@ -149,8 +151,28 @@ pub fn emit_body<'tcx>(
             emit.mov(dst, arg(0));
         }
         Foreign::Compare => emit.op(Op::Compare { dst, a: arg(0), b: arg(1), len: arg(2) }),
-        Foreign::FloatUn(op, ty) => emit.op(Op::FloatUn { op, ty, dst, src: arg(0) }),
-        Foreign::FloatBin(op, ty) => emit.op(Op::FloatBin { op, ty, dst, a: arg(0), b: arg(1) }),
+        Foreign::Float(operation, format) => {
+            // The first register of each.
+            let args: Vec<Reg> = match format {
+                Format::Quad => list.iter().copied().step_by(2).collect(),
+                Format::Small(_) => list.to_vec(),
+            };
+            match operation.instruction(format, &args, dst) {
+                Some(op) => emit.op(op),
+                None => {
+                    let message = builder.message("a function of the C library on `f128`".to_owned());
+                    emit.op(Op::Unsupported { message });
+                }
+            }
+        }
+        Foreign::Split(ty) => {
+            let exponent = emit.register();
+            let int = IntTy { width: Width::W32, signed: true };
+            emit.op(Op::FloatUn { op: FloatUnOp::Exponent, ty, dst: exponent, src: arg(0) });
+            emit.op(Op::FloatToInt { from: ty, to: int, dst: exponent, src: exponent });
+            emit.op(Op::Store { width: Width::W32, align: 2, base: arg(1), src: exponent, offset: 0 });
+            emit.op(Op::FloatUn { op: FloatUnOp::Significand, ty, dst, src: arg(0) });
+        }
         Foreign::LnGamma(ty) => {
             // The sign is that of the gamma function.
             let gamma = emit.register();
@@ -191,10 +213,14 @@ fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
     if let Some(builtin) = builtin(name) {
         return Some(Foreign::Builtin(builtin));
     }
-    if let Some(float) = float_function(name) {
-        return Some(float);
+    if let Some((operation, format)) = FloatOperation::of_function(name) {
+        return Some(Foreign::Float(operation, format));
     }
     Some(match name {
+        "lgamma_r" => Foreign::LnGamma(FloatTy::F64),
+        "lgammaf_r" => Foreign::LnGamma(FloatTy::F32),
+        "frexp" => Foreign::Split(FloatTy::F64),
+        "frexpf" => Foreign::Split(FloatTy::F32),
         "memcpy" => Foreign::Copy { overlapping: false },
         "memmove" => Foreign::Copy { overlapping: true },
         "memset" => Foreign::Fill,
@@ -278,46 +304,6 @@ fn builtin(name: &str) -> Option<Builtin> {
     })
 }
 
-fn float_function<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
-    let (base, ty) = match name.strip_suffix('f') {
-        Some(base) if name != "erf" => (base, FloatTy::F32),
-        _ => (name, FloatTy::F64),
-    };
-    let (base, ty) = match name {
-        "lgammaf_r" => ("lgamma_r", FloatTy::F32),
-        _ => (base, ty),
-    };
-    let op = match base {
-        "tan" => FloatUnOp::Tan,
-        "asin" => FloatUnOp::Asin,
-        "acos" => FloatUnOp::Acos,
-        "atan" => FloatUnOp::Atan,
-        "sinh" => FloatUnOp::Sinh,
-        "cosh" => FloatUnOp::Cosh,
-        "tanh" => FloatUnOp::Tanh,
-        "asinh" => FloatUnOp::Asinh,
-        "acosh" => FloatUnOp::Acosh,
-        "atanh" => FloatUnOp::Atanh,
-        "cbrt" => FloatUnOp::Cbrt,
-        "expm1" => FloatUnOp::ExpM1,
-        "log1p" => FloatUnOp::Ln1p,
-        "tgamma" => FloatUnOp::Gamma,
-        "erf" => FloatUnOp::Erf,
-        "erfc" => FloatUnOp::Erfc,
-        "sqrt" => FloatUnOp::Sqrt,
-        "floor" => FloatUnOp::Floor,
-        "ceil" => FloatUnOp::Ceil,
-        "trunc" => FloatUnOp::Trunc,
-        "atan2" => return Some(Foreign::FloatBin(FloatBinOp::Atan2, ty)),
-        "hypot" => return Some(Foreign::FloatBin(FloatBinOp::Hypot, ty)),
-        "fmod" => return Some(Foreign::FloatBin(FloatBinOp::Rem, ty)),
-        "pow" => return Some(Foreign::FloatBin(FloatBinOp::Pow, ty)),
-        "lgamma_r" => return Some(Foreign::LnGamma(ty)),
-        _ => return None,
-    };
-    Some(Foreign::FloatUn(op, ty))
-}
-
 impl<'tcx> ProgramBuilder<'tcx> {
     /// A foreign function as a function of the program: for pointers to it.
     pub fn foreign_function(&mut self, id: dpor_engine::program::FuncId, instance: Instance<'tcx>) {
@@ -340,8 +326,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let dst = emit.registers(2);
         let foreign = self.foreign(def_id);
         emit_body(self, &mut emit, foreign, &list, dst, result, Unwind::CONTINUE);
-        if results > 0 {
-            emit.mov(Reg(0), dst);
+        match results {
+            0 => {}
+            1 => emit.mov(Reg(0), dst),
+            _ => emit.op(Op::Mov2 { dst: Reg(0), src: dst }),
         }
         emit.op(Op::Return);
         let name = self.function_name(instance);

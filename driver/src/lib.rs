@@ -20,6 +20,7 @@ extern crate rustc_span;
 mod bookkeeping;
 mod debug;
 mod emit;
+mod float;
 mod foreign;
 mod globals;
 mod intercept;

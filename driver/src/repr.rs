@@ -9,6 +9,8 @@ use rustc_abi::{BackendRepr, Float, Primitive, Scalar, Variants};
 use rustc_middle::ty::layout::{LayoutCx, TyAndLayout};
 use rustc_middle::ty::{self, TyCtxt};
 
+use crate::float::Format;
+
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -16,8 +18,10 @@ pub enum Kind {
         signed: bool,
     },
     Pointer,
+    F16,
     F32,
     F64,
+    F128,
     /// A format that the machine does not compute with.
     OtherFloat,
 }
@@ -56,16 +60,26 @@ impl Prim {
         Some(IntTy { width: self.width()?, signed: self.signed() })
     }
 
+    /// The floating-point type of up to 64 bits that it is.
     pub fn float_ty(self) -> Option<FloatTy> {
         match self.kind {
+            Kind::F16 => Some(FloatTy::F16),
             Kind::F32 => Some(FloatTy::F32),
             Kind::F64 => Some(FloatTy::F64),
             _ => None,
         }
     }
 
+    /// The format of a float that the machine computes with.
+    pub fn format(self) -> Option<Format> {
+        match self.kind {
+            Kind::F128 => Some(Format::Quad),
+            _ => self.float_ty().map(Format::Small),
+        }
+    }
+
     pub fn is_float(self) -> bool {
-        matches!(self.kind, Kind::F32 | Kind::F64 | Kind::OtherFloat)
+        !matches!(self.kind, Kind::Int { .. } | Kind::Pointer)
     }
 
     fn new(cx: &LayoutCx<'_>, scalar: Scalar, padding: bool) -> Prim {
@@ -74,8 +88,10 @@ impl Prim {
         let kind = match primitive {
             Primitive::Int(_, signed) => Kind::Int { signed },
             Primitive::Pointer(_) => Kind::Pointer,
+            Primitive::Float(Float::F16) => Kind::F16,
             Primitive::Float(Float::F32) => Kind::F32,
             Primitive::Float(Float::F64) => Kind::F64,
+            Primitive::Float(Float::F128) => Kind::F128,
             Primitive::Float(_) => Kind::OtherFloat,
         };
         let range = match scalar {

@@ -6,7 +6,8 @@ use rustc_middle::ty::layout::TyAndLayout;
 
 use super::Lowering;
 use super::operand::{Atom, Value};
-use crate::repr::{Kind, Prim, Repr};
+use crate::float::{FloatOperation, OTHER_FLOAT};
+use crate::repr::{Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn binary(
@@ -194,15 +195,23 @@ impl<'tcx> Lowering<'_, 'tcx> {
         target: Option<Reg>,
         layout: TyAndLayout<'tcx>,
     ) -> Value<'tcx> {
-        let (Some(ty), Repr::One(result), Some(float_op)) = (prim.float_ty(), self.repr(layout), float_op(op)) else {
-            self.unsupported("arithmetic on `f16` or `f128`");
+        let (Repr::One(result), Some(op)) = (self.repr(layout), float_op(op)) else {
             return self.undefined(layout);
         };
         let a = self.prim_register(prim, a);
         let b = self.prim_register(prim, b);
-        let dst = target.unwrap_or_else(|| self.emit.register());
-        self.emit.op(Op::FloatBin { op: float_op, ty, dst, a, b });
+        let dst = target.unwrap_or_else(|| self.emit.registers(result.registers()));
+        self.float_instruction(FloatOperation::Bin(op), prim, &[a, b], dst);
         Value::One(result, Atom::Register(dst))
+    }
+
+    /// An operation on floats that every format has.
+    fn float_instruction(&mut self, operation: FloatOperation, prim: Prim, args: &[Reg], dst: Reg) {
+        let op = prim.format().and_then(|format| operation.instruction(format, args, dst));
+        match op {
+            Some(op) => self.emit.op(op),
+            None => self.unsupported(OTHER_FLOAT),
+        }
     }
 
     /// Compares pointers with metadata.
@@ -256,20 +265,18 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let (prim, atom) = self.scalar(value, operand_layout);
         let src = self.prim_register(prim, atom);
         let dst = target.unwrap_or_else(|| self.emit.registers(prim.registers()));
-        match (op, prim.int_ty(), prim.kind) {
-            (mir::UnOp::Not, Some(_), _) if operand_layout.ty.is_bool() => {
+        match (op, prim.int_ty()) {
+            (mir::UnOp::Not, Some(_)) if operand_layout.ty.is_bool() => {
                 self.emit.op(Op::BinImm { op: BinOp::Xor, ty: IntTy::U8, dst, a: src, imm: 1 });
             }
-            (mir::UnOp::Neg, _, Kind::F32 | Kind::F64) => {
-                let Some(ty) = prim.float_ty() else { return self.undefined(layout) };
-                self.emit.op(Op::FloatUn { op: FloatUnOp::Neg, ty, dst, src });
+            _ if prim.is_float() => {
+                self.float_instruction(FloatOperation::Un(FloatUnOp::Neg), prim, &[src], dst);
             }
-            (_, _, Kind::OtherFloat) => self.unsupported("arithmetic on `f16` or `f128`"),
-            (_, Some(ty), _) => {
+            (_, Some(ty)) => {
                 let op = if op == mir::UnOp::Not { UnOp::Not } else { UnOp::Neg };
                 self.emit.op(Op::Un { op, ty, dst, src });
             }
-            (_, None, _) => {
+            (_, None) => {
                 let op = if op == mir::UnOp::Not { UnOp::Not } else { UnOp::Neg };
                 self.emit.op(Op::Un128 { op, dst, src });
             }

@@ -10,6 +10,7 @@ use rustc_middle::ty::{self, Instance};
 use super::Lowering;
 use super::operand::{Atom, Value};
 use super::place::{MemPlace, typing_env};
+use crate::float::OTHER_FLOAT;
 use crate::repr::{Kind, Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -167,19 +168,28 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     pub(super) fn float_cast(&mut self, from: Prim, src: Reg, to: Prim, dst: Reg) {
-        match (from.kind, to.kind) {
-            (Kind::OtherFloat, _) | (_, Kind::OtherFloat) => self.unsupported("casts of `f16` or `f128`"),
-            _ => {
-                let op = match (from.float_ty(), to.float_ty(), from.int_ty(), to.int_ty()) {
-                    (Some(from), Some(to), _, _) => Op::FloatCast { from, to, dst, src },
-                    (Some(from), None, _, Some(to)) => Op::FloatToInt { from, to, dst, src },
-                    (Some(from), None, _, None) => Op::FloatToInt128 { from, signed: to.signed(), dst, src },
-                    (None, Some(to), Some(from), _) => Op::IntToFloat { from, to, dst, src },
-                    (None, Some(to), None, _) => Op::IntToFloat128 { signed: from.signed(), to, dst, src },
-                    (None, None, _, _) => Op::Mov { dst, src },
-                };
-                self.emit.op(op);
-            }
-        }
+        let op = match (from.kind, to.kind) {
+            (Kind::OtherFloat, _) | (_, Kind::OtherFloat) => return self.unsupported(OTHER_FLOAT),
+            (Kind::F128, Kind::F128) => Op::Mov2 { dst, src },
+            (Kind::F128, _) => match (to.float_ty(), to.int_ty()) {
+                (Some(to), _) => Op::QuadToFloat { to, dst, src },
+                (None, Some(to)) => Op::QuadToInt { to, dst, src },
+                (None, None) => Op::QuadToInt128 { signed: to.signed(), dst, src },
+            },
+            (_, Kind::F128) => match (from.float_ty(), from.int_ty()) {
+                (Some(from), _) => Op::FloatToQuad { from, dst, src },
+                (None, Some(from)) => Op::IntToQuad { from, dst, src },
+                (None, None) => Op::Int128ToQuad { signed: from.signed(), dst, src },
+            },
+            _ => match (from.float_ty(), to.float_ty(), from.int_ty(), to.int_ty()) {
+                (Some(from), Some(to), _, _) => Op::FloatCast { from, to, dst, src },
+                (Some(from), None, _, Some(to)) => Op::FloatToInt { from, to, dst, src },
+                (Some(from), None, _, None) => Op::FloatToInt128 { from, signed: to.signed(), dst, src },
+                (None, Some(to), Some(from), _) => Op::IntToFloat { from, to, dst, src },
+                (None, Some(to), None, _) => Op::IntToFloat128 { signed: from.signed(), to, dst, src },
+                (None, None, _, _) => Op::Mov { dst, src },
+            },
+        };
+        self.emit.op(op);
     }
 }

@@ -1,6 +1,6 @@
 //! Intrinsics: what the compiler would otherwise generate code for itself.
 
-use dpor_engine::program::{BinOp, Builtin, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width};
+use dpor_engine::program::{BinOp, Builtin, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width};
 use rustc_abi::Align;
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, UnwindAction};
@@ -11,6 +11,7 @@ use super::Lowering;
 use super::operand::{Atom, Value};
 use super::place::{Addr, MemPlace, Spot, typing_env};
 use super::unsize::{VTABLE_ALIGN, VTABLE_SIZE};
+use crate::float::FloatOperation;
 use crate::repr::{Prim, Repr};
 
 type Args<'a, 'tcx> = &'a [&'a mir::Operand<'tcx>];
@@ -40,7 +41,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return true;
         }
         if name.starts_with("simd_") {
-            self.simd_intrinsic(name, args, spot);
+            self.simd_intrinsic(name, instance, args, spot);
             return true;
         }
         match name {
@@ -332,33 +333,16 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.store(Value::One(to, Atom::Register(dst)), spot);
             return true;
         }
-        let Some(operation) = float_operation(name) else { return false };
-        // Formats without arithmetic of their own use the fallback bodies where there are any.
-        let (prim, _) = match args.first().map(|arg| self.mono(arg.ty(self.body, self.tcx))) {
-            Some(ty) => match self.repr(self.layout(ty)) {
-                Repr::One(prim) => (prim, ()),
-                _ => return false,
-            },
-            None => return false,
-        };
-        let Some(ty) = prim.float_ty() else {
-            return self.other_float(name);
-        };
+        let Some(operation) = FloatOperation::of_intrinsic(name) else { return false };
+        let Some(first) = args.first() else { return false };
+        let Repr::One(prim) = self.repr(self.layout(self.mono(first.ty(self.body, self.tcx)))) else { return false };
         let regs: Vec<Reg> = args.iter().map(|arg| self.operand_register(arg)).collect();
-        let dst = self.emit.register();
-        match (operation, &regs[..]) {
-            (FloatOperation::Un(op), &[src, ..]) => self.emit.op(Op::FloatUn { op, ty, dst, src }),
-            (FloatOperation::Bin(op), &[a, b, ..]) => self.emit.op(Op::FloatBin { op, ty, dst, a, b }),
-            (FloatOperation::Powi, &[src, exp, ..]) => self.emit.op(Op::FloatPowi { ty, dst, src, exp }),
-            (FloatOperation::MulAdd, &[a, b, c, ..]) => self.emit.op(Op::FloatMulAdd { ty, dst, a, b, c }),
-            _ => return false,
+        let dst = self.emit.registers(prim.registers());
+        match prim.format().and_then(|format| operation.instruction(format, &regs, dst)) {
+            Some(op) => self.emit.op(op),
+            None => self.unsupported(format!("the operation `{name}` on floats of this format")),
         }
         self.store_scalar(dst, spot);
-        true
-    }
-
-    fn other_float(&mut self, name: &str) -> bool {
-        self.unsupported(format!("the operation `{name}` on `f16` or `f128`"));
         true
     }
 
@@ -391,46 +375,4 @@ impl<'tcx> Lowering<'_, 'tcx> {
             _ => None,
         }
     }
-}
-
-enum FloatOperation {
-    Un(FloatUnOp),
-    Bin(FloatBinOp),
-    Powi,
-    MulAdd,
-}
-
-fn float_operation(name: &str) -> Option<FloatOperation> {
-    use FloatOperation::{Bin, MulAdd, Powi, Un};
-    let base = name.trim_end_matches("f16").trim_end_matches("f32").trim_end_matches("f64").trim_end_matches("f128");
-    Some(match base.trim_end_matches('_') {
-        "sqrt" => Un(FloatUnOp::Sqrt),
-        "sin" => Un(FloatUnOp::Sin),
-        "cos" => Un(FloatUnOp::Cos),
-        "exp" => Un(FloatUnOp::Exp),
-        "exp2" => Un(FloatUnOp::Exp2),
-        "log" => Un(FloatUnOp::Ln),
-        "log2" => Un(FloatUnOp::Log2),
-        "log10" => Un(FloatUnOp::Log10),
-        "floor" => Un(FloatUnOp::Floor),
-        "ceil" => Un(FloatUnOp::Ceil),
-        "trunc" => Un(FloatUnOp::Trunc),
-        "round" => Un(FloatUnOp::Round),
-        "round_ties_even" => Un(FloatUnOp::RoundTiesEven),
-        "fabs" => Un(FloatUnOp::Abs),
-        "pow" => Bin(FloatBinOp::Pow),
-        "copysign" => Bin(FloatBinOp::CopySign),
-        "minimum_number_nsz" => Bin(FloatBinOp::Min),
-        "maximum_number_nsz" => Bin(FloatBinOp::Max),
-        "minimum" => Bin(FloatBinOp::Minimum),
-        "maximum" => Bin(FloatBinOp::Maximum),
-        "fadd_fast" | "fadd_algebraic" => Bin(FloatBinOp::Add),
-        "fsub_fast" | "fsub_algebraic" => Bin(FloatBinOp::Sub),
-        "fmul_fast" | "fmul_algebraic" => Bin(FloatBinOp::Mul),
-        "fdiv_fast" | "fdiv_algebraic" => Bin(FloatBinOp::Div),
-        "frem_fast" | "frem_algebraic" => Bin(FloatBinOp::Rem),
-        "powi" => Powi,
-        "fma" | "fmuladd" => MulAdd,
-        _ => return None,
-    })
 }

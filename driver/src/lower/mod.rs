@@ -19,6 +19,7 @@ mod operand;
 mod place;
 mod rvalue;
 mod simd;
+mod simd_memory;
 mod statement;
 mod terminator;
 mod unsize;

@@ -1,27 +1,39 @@
 //! Vectors: each operation is done lane by lane.
 
-use dpor_engine::program::{BinOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
+use dpor_engine::program::{BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
 use rustc_middle::mir;
+use rustc_middle::ty::Instance;
 use rustc_middle::ty::layout::TyAndLayout;
 
 use super::Lowering;
 use super::arith::{bin_op, float_op};
 use super::operand::{Atom, Value};
 use super::place::{MemPlace, Spot};
+use crate::float::FloatOperation;
 use crate::repr::{Prim, Repr};
 
 /// A vector in memory.
 #[derive(Clone, Copy)]
-struct Vector<'tcx> {
-    place: MemPlace<'tcx>,
-    lanes: u64,
-    element: TyAndLayout<'tcx>,
-    prim: Prim,
+pub(super) struct Vector<'tcx> {
+    pub(super) place: MemPlace<'tcx>,
+    pub(super) lanes: u64,
+    pub(super) element: TyAndLayout<'tcx>,
+    pub(super) prim: Prim,
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
-    pub(super) fn simd_intrinsic(&mut self, name: &str, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) {
-        if self.try_simd(name, args, spot).is_none() {
+    pub(super) fn simd_intrinsic(
+        &mut self,
+        name: &str,
+        instance: Instance<'tcx>,
+        args: &[&mir::Operand<'tcx>],
+        spot: Spot<'tcx>,
+    ) {
+        let done = match float_lanes(name) {
+            Some(operation) => self.float_lanes(operation, args, spot),
+            None => self.try_simd(name, args, spot).or_else(|| self.simd_memory(name, instance, args, spot)),
+        };
+        if done.is_none() {
             self.unsupported(format!("the vector operation `{name}`"));
         }
     }
@@ -56,15 +68,20 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 Some(())
             }
             "simd_select" => self.select_lanes(args, spot),
-            "simd_neg" => self.unary_lanes(UnOp::Neg, args, spot),
+            "simd_select_bitmask" => self.select_by_bits(args, spot),
+            "simd_neg" => self.negate_lanes(args, spot),
+            "simd_bitreverse" => self.unary_lanes(UnOp::ReverseBits, args, spot),
+            "simd_funnel_shl" => self.funnel(BinOp::Shl, BinOp::Shr, args, spot),
+            "simd_funnel_shr" => self.funnel(BinOp::Shr, BinOp::Shl, args, spot),
             "simd_bswap" => self.unary_lanes(UnOp::SwapBytes, args, spot),
             "simd_ctpop" => self.unary_lanes(UnOp::CountOnes, args, spot),
             "simd_ctlz" => self.unary_lanes(UnOp::LeadingZeros, args, spot),
             "simd_cttz" => self.unary_lanes(UnOp::TrailingZeros, args, spot),
-            "simd_reduce_add_unordered" => self.reduce(BinOp::Add, args, spot),
-            "simd_reduce_and" => self.reduce(BinOp::And, args, spot),
-            "simd_reduce_or" => self.reduce(BinOp::Or, args, spot),
-            "simd_reduce_xor" => self.reduce(BinOp::Xor, args, spot),
+            "simd_reduce_add_unordered" | "simd_reduce_add_ordered" => self.reduce(mir::BinOp::Add, args, spot),
+            "simd_reduce_mul_unordered" | "simd_reduce_mul_ordered" => self.reduce(mir::BinOp::Mul, args, spot),
+            "simd_reduce_and" => self.reduce(mir::BinOp::BitAnd, args, spot),
+            "simd_reduce_or" => self.reduce(mir::BinOp::BitOr, args, spot),
+            "simd_reduce_xor" => self.reduce(mir::BinOp::BitXor, args, spot),
             "simd_reduce_any" => self.reduce_bool(BinOp::Or, args, spot),
             "simd_reduce_all" => self.reduce_bool(BinOp::And, args, spot),
             "simd_reduce_max" => self.reduce_extreme(BinOp::Gt, args, spot),
@@ -73,7 +90,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    fn vector_operand(&mut self, operand: &mir::Operand<'tcx>) -> Option<Vector<'tcx>> {
+    pub(super) fn vector_operand(&mut self, operand: &mir::Operand<'tcx>) -> Option<Vector<'tcx>> {
         let (value, layout) = self.operand(operand);
         let place = self.in_memory(value, layout);
         self.as_vector(place)
@@ -88,12 +105,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// The vector that the result is, computed in a temporary: operands may be the destination.
-    fn result_vector(&mut self, spot: Spot<'tcx>) -> Option<Vector<'tcx>> {
+    pub(super) fn result_vector(&mut self, spot: Spot<'tcx>) -> Option<Vector<'tcx>> {
         let temporary = self.temporary(spot.layout());
         self.as_vector(temporary)
     }
 
-    fn finish_vector(&mut self, vector: Vector<'tcx>, spot: Spot<'tcx>) -> Option<()> {
+    pub(super) fn finish_vector(&mut self, vector: Vector<'tcx>, spot: Spot<'tcx>) -> Option<()> {
         self.store(Value::Memory(vector.place), spot);
         Some(())
     }
@@ -108,14 +125,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    fn load_lane(&mut self, vector: Vector<'tcx>, lane: u64) -> Reg {
+    pub(super) fn load_lane(&mut self, vector: Vector<'tcx>, lane: u64) -> Reg {
         let place = self.lane_place(vector, lane);
         let dst = self.emit.register();
         self.load_prim(vector.prim, place.addr, place.align, dst);
         dst
     }
 
-    fn store_lane(&mut self, vector: Vector<'tcx>, lane: u64, src: Reg) {
+    pub(super) fn store_lane(&mut self, vector: Vector<'tcx>, lane: u64, src: Reg) {
         let place = self.lane_place(vector, lane);
         self.store_prim(vector.prim, place.addr, place.align, src);
     }
@@ -320,16 +337,20 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.finish_vector(result, spot)
     }
 
-    fn reduce(&mut self, op: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+    /// From left to right, after the second argument where there is one.
+    fn reduce(&mut self, op: mir::BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
         let vector = self.vector_operand(args[0])?;
-        if vector.prim.is_float() {
-            return None;
-        }
-        let total = self.load_lane(vector, 0);
-        for lane in 1..vector.lanes {
+        let total = self.emit.register();
+        let mut lanes = 0..vector.lanes;
+        let first = match args.get(1) {
+            Some(start) => self.operand_register(start),
+            None => self.load_lane(vector, lanes.next()?),
+        };
+        self.emit.mov(total, first);
+        for lane in lanes {
             let mark = self.emit.mark();
             let value = self.load_lane(vector, lane);
-            self.bin_into(op, vector.prim, Atom::Register(total), Atom::Register(value), total);
+            self.binary_lane(op, vector.prim, total, value, total)?;
             self.emit.release(mark);
         }
         self.store(Value::One(vector.prim, Atom::Register(total)), spot);
@@ -359,17 +380,101 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     fn reduce_extreme(&mut self, better: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
         let vector = self.vector_operand(args[0])?;
-        let ty = vector.prim.int_ty().filter(|_| !vector.prim.is_float())?;
         let best = self.load_lane(vector, 0);
         for lane in 1..vector.lanes {
             let mark = self.emit.mark();
             let value = self.load_lane(vector, lane);
-            let wins = self.emit.register();
-            self.emit.op(Op::Bin { op: better, ty, dst: wins, a: value, b: best });
-            self.emit.op(Op::Select { dst: best, cond: wins, a: value, b: best });
+            match vector.prim.float_ty() {
+                Some(ty) => {
+                    let op = if better == BinOp::Gt { FloatBinOp::Max } else { FloatBinOp::Min };
+                    self.emit.op(Op::FloatBin { op, ty, dst: best, a: value, b: best });
+                }
+                None => {
+                    let ty = vector.prim.int_ty().filter(|_| !vector.prim.is_float())?;
+                    let wins = self.emit.register();
+                    self.emit.op(Op::Bin { op: better, ty, dst: wins, a: value, b: best });
+                    self.emit.op(Op::Select { dst: best, cond: wins, a: value, b: best });
+                }
+            }
             self.emit.release(mark);
         }
         self.store(Value::One(vector.prim, Atom::Register(best)), spot);
         Some(())
     }
+
+    /// An operation on floats, lane by lane.
+    fn float_lanes(&mut self, operation: FloatOperation, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let vectors: Vec<Vector<'tcx>> = args.iter().map(|arg| self.vector_operand(arg)).collect::<Option<_>>()?;
+        let result = self.result_vector(spot)?;
+        let format = result.prim.format()?;
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let values: Vec<Reg> = vectors.iter().map(|vector| self.load_lane(*vector, lane)).collect();
+            let dst = self.emit.register();
+            self.emit.op(operation.instruction(format, &values, dst)?);
+            self.store_lane(result, lane, dst);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+
+    fn negate_lanes(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let is_float = self.vector(spot.layout()).is_some_and(|(_, element)| element.ty.is_floating_point());
+        if is_float {
+            self.float_lanes(FloatOperation::Un(FloatUnOp::Neg), args, spot)
+        } else {
+            self.unary_lanes(UnOp::Neg, args, spot)
+        }
+    }
+
+    /// Shifts two lanes, one after the other, and keeps the half where the shift goes from.
+    fn funnel(&mut self, towards: BinOp, back: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        let [a, b, amounts] =
+            [self.vector_operand(args[0])?, self.vector_operand(args[1])?, self.vector_operand(args[2])?];
+        let result = self.result_vector(spot)?;
+        let ty = IntTy { signed: false, ..result.prim.int_ty()? };
+        let bits = 8 * i32::from(result.prim.size);
+        // To the left the first is shifted and filled from the second, to the right the other way round.
+        let (kept, filling) = if towards == BinOp::Shl { (a, b) } else { (b, a) };
+        for lane in 0..result.lanes {
+            let mark = self.emit.mark();
+            let (kept, filling) = (self.load_lane(kept, lane), self.load_lane(filling, lane));
+            let amount = self.load_lane(amounts, lane);
+            let rest = self.emit.register();
+            self.emit.op(Op::Bin { op: towards, ty, dst: kept, a: kept, b: amount });
+            // By the width less the amount, in two steps: for an amount of zero that is more than a shift can do.
+            self.emit.op(Op::BinImm { op: BinOp::Xor, ty, dst: rest, a: amount, imm: bits - 1 });
+            self.emit.op(Op::BinImm { op: back, ty, dst: filling, a: filling, imm: 1 });
+            self.emit.op(Op::Bin { op: back, ty, dst: filling, a: filling, b: rest });
+            self.emit.op(Op::Bin { op: BinOp::Or, ty, dst: kept, a: kept, b: filling });
+            self.store_lane(result, lane, kept);
+            self.emit.release(mark);
+        }
+        self.finish_vector(result, spot)
+    }
+}
+
+/// Operations on vectors of floats that have an instruction for each lane.
+fn float_lanes(name: &str) -> Option<FloatOperation> {
+    use FloatOperation::{Bin, MulAdd, Un};
+    Some(match name {
+        "simd_fabs" => Un(FloatUnOp::Abs),
+        "simd_ceil" => Un(FloatUnOp::Ceil),
+        "simd_floor" => Un(FloatUnOp::Floor),
+        "simd_round" => Un(FloatUnOp::Round),
+        "simd_round_ties_even" => Un(FloatUnOp::RoundTiesEven),
+        "simd_trunc" => Un(FloatUnOp::Trunc),
+        "simd_fsqrt" => Un(FloatUnOp::Sqrt),
+        "simd_fsin" => Un(FloatUnOp::Sin),
+        "simd_fcos" => Un(FloatUnOp::Cos),
+        "simd_fexp" => Un(FloatUnOp::Exp),
+        "simd_fexp2" => Un(FloatUnOp::Exp2),
+        "simd_flog" => Un(FloatUnOp::Ln),
+        "simd_flog2" => Un(FloatUnOp::Log2),
+        "simd_flog10" => Un(FloatUnOp::Log10),
+        "simd_minimum_number_nsz" => Bin(FloatBinOp::Min),
+        "simd_maximum_number_nsz" => Bin(FloatBinOp::Max),
+        "simd_fma" | "simd_relaxed_fma" => MulAdd,
+        _ => return None,
+    })
 }

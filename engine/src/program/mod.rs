@@ -18,8 +18,8 @@ pub use config::{ConfigError, ShouldPanic, TestConfig};
 pub use debug::{BlockType, DebugInfo, Field, Part, Shape, SlotType, StaticType, TypeInfo, TypeRef, ValueKind};
 pub use file::{FORMAT_VERSION, LoadError};
 pub use op::{
-    AtomicWidth, BinOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering, OverflowOp, Pc, Reg, RmwOp,
-    UnOp, Unwind, Width,
+    AtomicWidth, BinOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering, OverflowOp, Pc, QuadBinOp,
+    QuadUnOp, Reg, RmwOp, UnOp, Unwind, Width,
 };
 
 use crate::verdict::Location;

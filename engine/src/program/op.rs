@@ -79,9 +79,10 @@ impl IntTy {
     pub const U64: IntTy = IntTy { width: Width::W64, signed: false };
 }
 
-/// A floating-point type.
+/// A floating-point type of up to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FloatTy {
+    F16,
     F32,
     F64,
 }
@@ -158,6 +159,16 @@ pub enum FloatBinOp {
     Pow,
     Atan2,
     Hypot,
+    /// The difference, or zero where it is negative.
+    Dim,
+}
+
+impl FloatBinOp {
+    /// Whether the result is 0 or 1.
+    pub const fn compares(self) -> bool {
+        use FloatBinOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
 }
 
 /// A unary operation on floats.
@@ -195,6 +206,52 @@ pub enum FloatUnOp {
     LnGamma,
     Erf,
     Erfc,
+    /// As a number of at least 1/2 and less than 1, times two to the power of [`FloatUnOp::Exponent`].
+    Significand,
+    Exponent,
+}
+
+/// A binary operation on floats of 128 bits, as [`FloatBinOp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum QuadBinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Min,
+    Max,
+    Minimum,
+    Maximum,
+    CopySign,
+    Dim,
+}
+
+impl QuadBinOp {
+    /// Whether the result is 0 or 1, in one register.
+    pub const fn compares(self) -> bool {
+        use QuadBinOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+}
+
+/// A unary operation on floats of 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum QuadUnOp {
+    Neg,
+    Abs,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    Round,
+    RoundTiesEven,
 }
 
 /// How an atomic access or a fence is ordered.
@@ -445,6 +502,13 @@ pub enum Op {
         src: Reg,
         exp: Reg,
     },
+    /// `src` times two to the power of the `i32` in `exp`, rounded once.
+    FloatScale {
+        ty: FloatTy,
+        dst: Reg,
+        src: Reg,
+        exp: Reg,
+    },
     FloatCast {
         from: FloatTy,
         to: FloatTy,
@@ -472,6 +536,69 @@ pub enum Op {
     },
     FloatToInt128 {
         from: FloatTy,
+        signed: bool,
+        dst: Reg,
+        src: Reg,
+    },
+
+    // Floats of 128 bits: register pairs. Comparisons give one register.
+    QuadBin {
+        op: QuadBinOp,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    QuadUn {
+        op: QuadUnOp,
+        dst: Reg,
+        src: Reg,
+    },
+    /// `a * b + c`, rounded once.
+    QuadMulAdd {
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+    },
+    /// `src` to the power of the `i32` in `exp`.
+    QuadPowi {
+        dst: Reg,
+        src: Reg,
+        exp: Reg,
+    },
+    /// `src` times two to the power of the `i32` in `exp`, rounded once.
+    QuadScale {
+        dst: Reg,
+        src: Reg,
+        exp: Reg,
+    },
+    FloatToQuad {
+        from: FloatTy,
+        dst: Reg,
+        src: Reg,
+    },
+    QuadToFloat {
+        to: FloatTy,
+        dst: Reg,
+        src: Reg,
+    },
+    IntToQuad {
+        from: IntTy,
+        dst: Reg,
+        src: Reg,
+    },
+    Int128ToQuad {
+        signed: bool,
+        dst: Reg,
+        src: Reg,
+    },
+    /// Saturates; NaN gives 0.
+    QuadToInt {
+        to: IntTy,
+        dst: Reg,
+        src: Reg,
+    },
+    QuadToInt128 {
         signed: bool,
         dst: Reg,
         src: Reg,

@@ -6,8 +6,8 @@
 //! [`NEAR_REGISTERS`] are moved in and out around their uses ([`Inst::FarGet`], [`Inst::FarSet`]).
 
 use crate::program::{
-    AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId, Quiet,
-    RmwOp, SwitchTable, UnOp, Unwind, ValidRange, Width,
+    AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId,
+    QuadBinOp, QuadUnOp, Quiet, RmwOp, SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
 use crate::verdict::ErrorKind;
 
@@ -115,11 +115,23 @@ pub enum Inst {
     FloatUn { op: FloatUnOp, ty: FloatTy, dst: R, src: R },
     FloatMulAdd { ty: FloatTy, dst: R, a: R, b: R, c: R },
     FloatPowi { ty: FloatTy, dst: R, src: R, exp: R },
+    FloatScale { ty: FloatTy, dst: R, src: R, exp: R },
     FloatCast { from: FloatTy, to: FloatTy, dst: R, src: R },
     IntToFloat { from: IntTy, to: FloatTy, dst: R, src: R },
     IntToFloat128 { signed: bool, to: FloatTy, dst: R, src: R },
     FloatToInt { from: FloatTy, to: IntTy, dst: R, src: R },
     FloatToInt128 { from: FloatTy, signed: bool, dst: R, src: R },
+    QuadBin { op: QuadBinOp, dst: R, a: R, b: R },
+    QuadUn { op: QuadUnOp, dst: R, src: R },
+    QuadMulAdd { dst: R, a: R, b: R, c: R },
+    QuadPowi { dst: R, src: R, exp: R },
+    QuadScale { dst: R, src: R, exp: R },
+    FloatToQuad { from: FloatTy, dst: R, src: R },
+    QuadToFloat { to: FloatTy, dst: R, src: R },
+    IntToQuad { from: IntTy, dst: R, src: R },
+    Int128ToQuad { signed: bool, dst: R, src: R },
+    QuadToInt { to: IntTy, dst: R, src: R },
+    QuadToInt128 { signed: bool, dst: R, src: R },
 
     // Memory: `low` are the bits of the address that must be zero.
     Load8 { dst: R, base: R, low: u8, offset: i32 },

@@ -3,6 +3,7 @@
 use crate::program::{FloatBinOp, FloatTy, FloatUnOp, IntTy};
 
 use super::arith::sign_extend;
+use super::half;
 
 macro_rules! float_bin {
     ($float:ty, $op:expr, $a:expr, $b:expr, $bits:ty) => {{
@@ -36,6 +37,8 @@ macro_rules! float_bin {
             FloatBinOp::Pow => number(a.powf(b)),
             FloatBinOp::Atan2 => number(a.atan2(b)),
             FloatBinOp::Hypot => number(a.hypot(b)),
+            FloatBinOp::Dim if a <= b => 0,
+            FloatBinOp::Dim => number(a - b),
         }
     }};
 }
@@ -44,6 +47,7 @@ macro_rules! float_bin {
 #[inline]
 pub fn bin(op: FloatBinOp, ty: FloatTy, a: u64, b: u64) -> u64 {
     match ty {
+        FloatTy::F16 => half::bin(op, a, b),
         FloatTy::F32 => float_bin!(f32, op, a, b, u32),
         FloatTy::F64 => float_bin!(f64, op, a, b, u64),
     }
@@ -85,6 +89,8 @@ macro_rules! float_un {
             FloatUnOp::LnGamma => libm::lgamma(a.into()) as $float,
             FloatUnOp::Erf => libm::erf(a.into()) as $float,
             FloatUnOp::Erfc => libm::erfc(a.into()) as $float,
+            FloatUnOp::Significand => libm::frexp(a.into()).0 as $float,
+            FloatUnOp::Exponent => libm::frexp(a.into()).1 as $float,
         };
         u64::from(result.to_bits())
     }};
@@ -94,6 +100,7 @@ macro_rules! float_un {
 #[inline]
 pub fn un(op: FloatUnOp, ty: FloatTy, a: u64) -> u64 {
     match ty {
+        FloatTy::F16 => half::un(op, a),
         FloatTy::F32 => float_un!(f32, op, a, u32),
         FloatTy::F64 => float_un!(f64, op, a, u64),
     }
@@ -102,6 +109,7 @@ pub fn un(op: FloatUnOp, ty: FloatTy, a: u64) -> u64 {
 /// `a * b + c`, rounded once.
 pub fn mul_add(ty: FloatTy, a: u64, b: u64, c: u64) -> u64 {
     match ty {
+        FloatTy::F16 => half::mul_add(a, b, c),
         FloatTy::F32 => {
             let [a, b, c] = [a, b, c].map(|bits| f32::from_bits(bits as u32));
             u64::from(a.mul_add(b, c).to_bits())
@@ -115,11 +123,19 @@ pub fn mul_add(ty: FloatTy, a: u64, b: u64, c: u64) -> u64 {
 
 /// `a` to an integer power.
 pub fn powi(ty: FloatTy, a: u64, exp: u64) -> u64 {
-    let exp = exp as u32 as i32;
+    let power = exp as u32 as i32;
     match ty {
-        FloatTy::F32 => u64::from(f32::from_bits(a as u32).powi(exp).to_bits()),
-        FloatTy::F64 => f64::from_bits(a).powi(exp).to_bits(),
+        FloatTy::F16 => half::from_f32(powi(FloatTy::F32, half::to_f32(a), exp)),
+        FloatTy::F32 => u64::from(f32::from_bits(a as u32).powi(power).to_bits()),
+        FloatTy::F64 => f64::from_bits(a).powi(power).to_bits(),
     }
+}
+
+/// `a` times two to an integer power.
+pub fn scale(ty: FloatTy, a: u64, exp: u64) -> u64 {
+    // In `f64` it is exact for the smaller types, or far out of their range.
+    let scaled = libm::ldexp(f64::from_bits(cast(ty, FloatTy::F64, a)), exp as u32 as i32);
+    cast(FloatTy::F64, ty, scaled.to_bits())
 }
 
 /// From one float type to another.
@@ -128,7 +144,11 @@ pub fn cast(from: FloatTy, to: FloatTy, a: u64) -> u64 {
     match (from, to) {
         (FloatTy::F32, FloatTy::F64) => f64::from(f32::from_bits(a as u32)).to_bits(),
         (FloatTy::F64, FloatTy::F32) => u64::from((f64::from_bits(a) as f32).to_bits()),
-        (FloatTy::F32, FloatTy::F32) | (FloatTy::F64, FloatTy::F64) => a,
+        (FloatTy::F32, FloatTy::F16) => half::from_f32(a),
+        (FloatTy::F64, FloatTy::F16) => half::from_f64(a),
+        (FloatTy::F16, FloatTy::F32) => half::to_f32(a),
+        (FloatTy::F16, FloatTy::F64) => cast(FloatTy::F32, FloatTy::F64, half::to_f32(a)),
+        (FloatTy::F16, FloatTy::F16) | (FloatTy::F32, FloatTy::F32) | (FloatTy::F64, FloatTy::F64) => a,
     }
 }
 
@@ -137,6 +157,8 @@ pub fn cast(from: FloatTy, to: FloatTy, a: u64) -> u64 {
 pub fn from_int(from: IntTy, to: FloatTy, a: u64) -> u64 {
     let signed = sign_extend(a, from.width);
     match (to, from.signed) {
+        // What an `f32` has to round is beyond the largest `f16`.
+        (FloatTy::F16, _) => half::from_f32(from_int(from, FloatTy::F32, a)),
         (FloatTy::F32, true) => u64::from((signed as f32).to_bits()),
         (FloatTy::F32, false) => u64::from((a as f32).to_bits()),
         (FloatTy::F64, true) => (signed as f64).to_bits(),
@@ -147,6 +169,7 @@ pub fn from_int(from: IntTy, to: FloatTy, a: u64) -> u64 {
 /// From a 128-bit integer.
 pub fn from_int128(signed: bool, to: FloatTy, a: u128) -> u64 {
     match (to, signed) {
+        (FloatTy::F16, _) => half::from_f32(from_int128(signed, FloatTy::F32, a)),
         (FloatTy::F32, true) => u64::from((a as i128 as f32).to_bits()),
         (FloatTy::F32, false) => u64::from((a as f32).to_bits()),
         (FloatTy::F64, true) => (a as i128 as f64).to_bits(),
@@ -158,10 +181,7 @@ pub fn from_int128(signed: bool, to: FloatTy, a: u128) -> u64 {
 #[inline]
 pub fn to_int(from: FloatTy, to: IntTy, a: u64) -> u64 {
     // Widening to f64 is exact; so is the saturation to 64 bits for every narrower type.
-    let a = match from {
-        FloatTy::F32 => f64::from(f32::from_bits(a as u32)),
-        FloatTy::F64 => f64::from_bits(a),
-    };
+    let a = f64::from_bits(cast(from, FloatTy::F64, a));
     let mask = to.width.mask();
     if to.signed {
         let max = (mask >> 1) as i64;
@@ -173,9 +193,6 @@ pub fn to_int(from: FloatTy, to: IntTy, a: u64) -> u64 {
 
 /// To a 128-bit integer: saturates, and NaN gives 0.
 pub fn to_int128(from: FloatTy, signed: bool, a: u64) -> u128 {
-    let a = match from {
-        FloatTy::F32 => f64::from(f32::from_bits(a as u32)),
-        FloatTy::F64 => f64::from_bits(a),
-    };
+    let a = f64::from_bits(cast(from, FloatTy::F64, a));
     if signed { a as i128 as u128 } else { a as u128 }
 }

@@ -16,6 +16,7 @@ use super::float;
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
 use super::memory::{Access, Heap, LIVE, NO_SLOTS, Space, Stack};
+use super::quad;
 use super::thread::ThreadId;
 use super::wide;
 
@@ -38,9 +39,10 @@ pub const MAX_STACK: usize = 8 << 20;
 
 type Window = [u64; WINDOW];
 
+/// The window of a frame, and the registers behind it.
 #[inline(always)]
-fn window(registers: &mut [u64], base: u32) -> &mut Window {
-    registers[base as usize..].first_chunk_mut().expect("a frame has a whole window of registers")
+fn window(registers: &mut [u64], base: u32) -> (&mut Window, &mut [u64]) {
+    registers[base as usize..].split_first_chunk_mut().expect("a frame has a whole window of registers")
 }
 
 /// Makes room for a window at `base`.
@@ -82,7 +84,7 @@ pub fn execute(
         if space.tracking {
             space.enter_frame(frames, user, quiet);
         }
-        let r = window(registers, base);
+        let (r, behind) = window(registers, base);
 
         macro_rules! leave {
             ($exit:expr) => {{
@@ -207,11 +209,8 @@ pub fn execute(
                     let value = wide_at(r, src);
                     set_wide(r, dst, value);
                 }
-                Inst::FarGet { .. } | Inst::FarSet { .. } => {
-                    move_far(registers, base, inst);
-                    frames[top].pc = pc as u32;
-                    continue 'frame;
-                }
+                Inst::FarGet { dst, far } => get!(dst) = behind[usize::from(far) - WINDOW],
+                Inst::FarSet { src, far } => behind[usize::from(far) - WINDOW] = get!(src),
 
                 Inst::Add64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_add(b)),
                 Inst::Sub64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_sub(b)),
@@ -344,6 +343,7 @@ pub fn execute(
                 Inst::FloatUn { op, ty, dst, src } => get!(dst) = float_un(op, ty, get!(src)),
                 Inst::FloatMulAdd { ty, dst, a, b, c } => get!(dst) = float::mul_add(ty, get!(a), get!(b), get!(c)),
                 Inst::FloatPowi { ty, dst, src, exp } => get!(dst) = float::powi(ty, get!(src), get!(exp)),
+                Inst::FloatScale { ty, dst, src, exp } => get!(dst) = float::scale(ty, get!(src), get!(exp)),
                 Inst::FloatCast { from, to, dst, src } => get!(dst) = float::cast(from, to, get!(src)),
                 Inst::IntToFloat { from, to, dst, src } => get!(dst) = float::from_int(from, to, get!(src)),
                 Inst::IntToFloat128 { signed, to, dst, src } => {
@@ -354,6 +354,17 @@ pub fn execute(
                     let value = float::to_int128(from, signed, get!(src));
                     set_wide(r, dst, value);
                 }
+                Inst::QuadBin { .. }
+                | Inst::QuadUn { .. }
+                | Inst::QuadMulAdd { .. }
+                | Inst::QuadPowi { .. }
+                | Inst::QuadScale { .. }
+                | Inst::FloatToQuad { .. }
+                | Inst::QuadToFloat { .. }
+                | Inst::IntToQuad { .. }
+                | Inst::Int128ToQuad { .. }
+                | Inst::QuadToInt { .. }
+                | Inst::QuadToInt128 { .. } => quad_inst(r, inst),
 
                 Inst::Load8 { dst, base, low, offset } => load!(1, dst, base, low, offset),
                 Inst::Load16 { dst, base, low, offset } => load!(2, dst, base, low, offset),
@@ -620,16 +631,6 @@ fn range_fault(value: u64, type_name: &str) -> Box<Fault> {
 }
 
 #[inline(never)]
-fn move_far(registers: &mut [u64], base: u32, inst: Inst) {
-    let base = base as usize;
-    match inst {
-        Inst::FarGet { dst, far } => registers[base + usize::from(dst)] = registers[base + usize::from(far)],
-        Inst::FarSet { src, far } => registers[base + usize::from(far)] = registers[base + usize::from(src)],
-        _ => {}
-    }
-}
-
-#[inline(never)]
 fn float_bin(op: crate::program::FloatBinOp, ty: crate::program::FloatTy, a: u64, b: u64) -> u64 {
     float::bin(op, ty, a, b)
 }
@@ -637,6 +638,30 @@ fn float_bin(op: crate::program::FloatBinOp, ty: crate::program::FloatTy, a: u64
 #[inline(never)]
 fn float_un(op: crate::program::FloatUnOp, ty: crate::program::FloatTy, a: u64) -> u64 {
     float::un(op, ty, a)
+}
+
+/// Operations on floats of 128 bits.
+#[inline(never)]
+fn quad_inst(r: &mut Window, inst: Inst) {
+    let at = |register: u8| r[usize::from(register)];
+    let wide = |register: u8| wide_at(r, register);
+    match inst {
+        Inst::QuadBin { op, dst, a, b } if op.compares() => {
+            r[usize::from(dst)] = quad::bin(op, wide(a), wide(b)) as u64
+        }
+        Inst::QuadBin { op, dst, a, b } => set_wide(r, dst, quad::bin(op, wide(a), wide(b))),
+        Inst::QuadUn { op, dst, src } => set_wide(r, dst, quad::un(op, wide(src))),
+        Inst::QuadMulAdd { dst, a, b, c } => set_wide(r, dst, quad::mul_add(wide(a), wide(b), wide(c))),
+        Inst::QuadPowi { dst, src, exp } => set_wide(r, dst, quad::powi(wide(src), at(exp))),
+        Inst::QuadScale { dst, src, exp } => set_wide(r, dst, quad::scale(wide(src), at(exp))),
+        Inst::FloatToQuad { from, dst, src } => set_wide(r, dst, quad::from_float(from, at(src))),
+        Inst::QuadToFloat { to, dst, src } => r[usize::from(dst)] = quad::to_float(to, wide(src)),
+        Inst::IntToQuad { from, dst, src } => set_wide(r, dst, quad::from_int(from, at(src))),
+        Inst::Int128ToQuad { signed, dst, src } => set_wide(r, dst, quad::from_int128(signed, wide(src))),
+        Inst::QuadToInt { to, dst, src } => r[usize::from(dst)] = quad::to_int(to, wide(src)),
+        Inst::QuadToInt128 { signed, dst, src } => set_wide(r, dst, quad::to_int128(signed, wide(src))),
+        _ => unreachable!("not an operation on floats of 128 bits"),
+    }
 }
 
 fn overflow128(r: &Window, op: OverflowOp, signed: bool, a: u8, b: u8) -> (u128, bool) {

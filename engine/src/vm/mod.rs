@@ -19,6 +19,7 @@ mod explored;
 mod failure;
 mod float;
 mod frame;
+mod half;
 mod hash;
 mod image;
 mod interp;
@@ -27,6 +28,7 @@ mod memory;
 mod objects;
 mod plain;
 mod prepare;
+mod quad;
 mod schedule;
 mod slow;
 #[cfg(test)]

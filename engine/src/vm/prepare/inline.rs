@@ -8,6 +8,7 @@ use crate::program::{FuncId, Function, Op, Origin, Program, Quiet, Reg, Unwind};
 use crate::vm::code::{NEAR_REGISTERS, Scope};
 
 use super::body::{Body, Line, falls_through, list_mut};
+use super::compact::compact;
 use super::operands::{is_pure, visit};
 
 /// Functions of more operations than this are called.
@@ -40,7 +41,8 @@ enum Fix {
 
 impl Inliner<'_> {
     fn body(&mut self, func: FuncId) -> Body {
-        let original = Body::new(self.program, func);
+        let mut original = Body::new(self.program, func);
+        compact(self.program, &mut original);
         let has_calls = original.lines.iter().any(|line| matches!(line.op, Some(Op::Call { .. })));
         if !has_calls || original.registers >= NEAR_REGISTERS {
             return original;
@@ -53,7 +55,7 @@ impl Inliner<'_> {
             starts.push(new.lines.len() as u32);
             let callee = if new.lines.len() < MAX_BODY { self.callee(func, &original, line) } else { None };
             match callee {
-                Some(callee) => splice(self.program, &mut new, &mut fixes, line, &callee),
+                Some(callee) => splice(self.program, &mut new, &mut fixes, line, &callee, original.registers),
                 None => {
                     new.lines.push(*line);
                     fixes.push(Fix::Everything);
@@ -134,11 +136,10 @@ fn is_found(callee: &Function, caller: &Function) -> bool {
     callee.origin != Origin::User || caller.origin == Origin::User
 }
 
-/// Puts the code of a function in place of the call in `line`.
-fn splice(program: &Program, new: &mut Body, fixes: &mut Vec<Fix>, line: &Line, callee: &Body) {
+/// Puts the code of a function in place of the call in `line`, with its registers from `base` on.
+fn splice(program: &Program, new: &mut Body, fixes: &mut Vec<Fix>, line: &Line, callee: &Body, base: u16) {
     let Some(Op::Call { func, args, dst, unwind }) = line.op else { return };
     let function = program.function(func);
-    let base = new.scopes.first().map_or(0, |scope| program.function(scope.func).registers);
     new.registers = new.registers.max(base + callee.registers);
     let results = u16::from(function.results);
     let mut push = |new: &mut Body, op: Option<Op>, place, scope, fix| {

@@ -63,7 +63,7 @@ impl Liveness {
     fn before_line(&self, program: &Program, body: &Body, pc: usize) -> Set {
         let mut live = self.during(program, body, pc);
         if let Some(op) = body.lines[pc].op {
-            add_uses(program, body, op, &mut live);
+            each_use(program, body, op, &mut |register| live.insert(register));
         }
         live
     }
@@ -80,7 +80,7 @@ impl Liveness {
     pub fn during(&self, program: &Program, body: &Body, pc: usize) -> Set {
         let Some(op) = body.lines[pc].op else { return self.before[pc + 1] };
         let mut live = if falls_through(&op) { self.before[pc + 1] } else { Set::default() };
-        remove_defs(program, op, &mut live);
+        each_def(program, op, &mut |register| live.remove(register));
         // Where a call unwinds, it has not written its results.
         body.successors(&op, &mut |to| live.add(&self.before[to as usize]));
         live
@@ -92,7 +92,8 @@ impl Liveness {
     }
 }
 
-fn remove_defs(program: &Program, mut op: Op, live: &mut Set) {
+/// Calls `each` with each register that an operation writes.
+pub fn each_def(program: &Program, mut op: Op, each: &mut dyn FnMut(u16)) {
     let results = match op {
         Op::Call { func, .. } => Some(u16::from(program.function(func).results)),
         Op::CallPtr { results, .. } => Some(u16::from(results)),
@@ -100,23 +101,24 @@ fn remove_defs(program: &Program, mut op: Op, live: &mut Set) {
     };
     visit(&mut op, &mut |register, count, role| {
         if role == Role::Def {
-            (register.0..register.0 + results.unwrap_or(count)).for_each(|register| live.remove(register));
+            (register.0..register.0 + results.unwrap_or(count)).for_each(&mut *each);
         }
     });
 }
 
-fn add_uses(program: &Program, body: &Body, mut op: Op, live: &mut Set) {
+/// Calls `each` with each register that an operation reads.
+pub fn each_use(program: &Program, body: &Body, mut op: Op, each: &mut dyn FnMut(u16)) {
     visit(&mut op, &mut |register, count, role| {
         if role == Role::Use {
-            (register.0..register.0 + count).for_each(|register| live.insert(register));
+            (register.0..register.0 + count).for_each(&mut *each);
         }
     });
     if let Some(list) = list_of(&op) {
-        body.list(list).iter().for_each(|register| live.insert(*register));
+        body.list(list).iter().copied().for_each(&mut *each);
     }
     if matches!(op, Op::Return) {
         let results = program.function(body.scopes[0].func).results;
-        (0..u16::from(results)).for_each(|register| live.insert(register));
+        (0..u16::from(results)).for_each(each);
     }
 }
 

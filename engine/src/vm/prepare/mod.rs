@@ -1,6 +1,7 @@
 //! From the functions of a program to the code that the interpreter runs.
 //!
-//! A function becomes a [`body::Body`], which is made smaller: small functions are inlined ([`inline`]), copies and
+//! A function becomes a [`body::Body`], which is made smaller: registers are shared where there are many ([`compact`]),
+//! small functions are inlined ([`inline`]), copies and
 //! constants are propagated ([`propagate`]), what nobody reads goes and comparisons move into jumps ([`liveness`]).
 //! Then [`translate`] chooses instructions by type, keeps tables beside the code, and moves registers that an
 //! instruction cannot name in and out.
@@ -9,6 +10,7 @@
 //! and the functions that it comes from: what a run reports does not depend on any of this.
 
 mod body;
+mod compact;
 mod inline;
 mod liveness;
 mod operands;

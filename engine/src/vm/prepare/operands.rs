@@ -3,7 +3,7 @@
 //! The arguments of calls are in lists, and how many results a call has depends on the callee: those are for the caller
 //! of these functions to see to.
 
-use crate::program::{AtomicWidth, Op, OverflowOp, Reg};
+use crate::program::{AtomicWidth, Builtin, Op, OverflowOp, Reg};
 use crate::vm::wide;
 
 /// What an operation does with registers.
@@ -99,12 +99,40 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(c, 1, Use);
             visit(dst, 1, Def);
         }
-        Op::FloatPowi { dst, src, exp, .. } => {
+        Op::FloatPowi { dst, src, exp, .. } | Op::FloatScale { dst, src, exp, .. } => {
             visit(src, 1, Use);
             visit(exp, 1, Use);
             visit(dst, 1, Def);
         }
         Op::IntToFloat128 { dst, src, .. } => {
+            visit(src, 2, Use);
+            visit(dst, 1, Def);
+        }
+        Op::QuadBin { op, dst, a, b } => {
+            visit(a, 2, Use);
+            visit(b, 2, Use);
+            visit(dst, if op.compares() { 1 } else { 2 }, Def);
+        }
+        Op::QuadUn { dst, src, .. } | Op::Int128ToQuad { dst, src, .. } | Op::QuadToInt128 { dst, src, .. } => {
+            visit(src, 2, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadMulAdd { dst, a, b, c } => {
+            visit(a, 2, Use);
+            visit(b, 2, Use);
+            visit(c, 2, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadPowi { dst, src, exp } | Op::QuadScale { dst, src, exp } => {
+            visit(src, 2, Use);
+            visit(exp, 1, Use);
+            visit(dst, 2, Def);
+        }
+        Op::FloatToQuad { dst, src, .. } | Op::IntToQuad { dst, src, .. } => {
+            visit(src, 1, Use);
+            visit(dst, 2, Def);
+        }
+        Op::QuadToFloat { dst, src, .. } | Op::QuadToInt { dst, src, .. } => {
             visit(src, 2, Use);
             visit(dst, 1, Def);
         }
@@ -172,6 +200,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(ptr, 1, Use);
             visit(dst, 1, Def);
         }
+        Op::Builtin { builtin: Builtin::HashSeeds, dst, .. } => visit(dst, 2, Def),
         Op::Call { dst, .. } | Op::Builtin { dst, .. } => visit(dst, 1, Def),
         Op::CatchUnwind { dst, try_fn, data, catch_fn } => {
             visit(try_fn, 1, Use);
@@ -211,11 +240,23 @@ pub fn is_pure(op: &Op) -> bool {
         | Op::FloatUn { .. }
         | Op::FloatMulAdd { .. }
         | Op::FloatPowi { .. }
+        | Op::FloatScale { .. }
         | Op::FloatCast { .. }
         | Op::IntToFloat { .. }
         | Op::IntToFloat128 { .. }
         | Op::FloatToInt { .. }
         | Op::FloatToInt128 { .. }
+        | Op::QuadBin { .. }
+        | Op::QuadUn { .. }
+        | Op::QuadMulAdd { .. }
+        | Op::QuadPowi { .. }
+        | Op::QuadScale { .. }
+        | Op::FloatToQuad { .. }
+        | Op::QuadToFloat { .. }
+        | Op::IntToQuad { .. }
+        | Op::Int128ToQuad { .. }
+        | Op::QuadToInt { .. }
+        | Op::QuadToInt128 { .. }
         | Op::SlotAddr { .. }
         | Op::Index { .. } => true,
         _ => false,

@@ -82,7 +82,7 @@ struct Translator<'a> {
     scope: u16,
     scratch: R,
     live: Vec<(u32, Set)>,
-    /// Scratch registers that are moved to far ones after the operation.
+    /// Scratch registers that are moved to where they belong after the operation.
     moves: Vec<(R, u16)>,
 }
 
@@ -156,7 +156,12 @@ impl<'a> Translator<'a> {
         let first = self.scratch;
         for index in 0..count {
             let dst = self.take_scratch();
-            self.emit(Inst::FarGet { dst, far: physical(register.0 + index) as u16 });
+            let from = physical(register.0 + index);
+            // Of neighbours on both sides of the limit the first is near.
+            self.emit(match R::try_from(from) {
+                Ok(src) => Inst::Mov { dst, src },
+                Err(_) => Inst::FarGet { dst, far: from as u16 },
+            });
         }
         first
     }
@@ -240,11 +245,23 @@ impl<'a> Translator<'a> {
             | Op::FloatUn { .. }
             | Op::FloatMulAdd { .. }
             | Op::FloatPowi { .. }
+            | Op::FloatScale { .. }
             | Op::FloatCast { .. }
             | Op::IntToFloat { .. }
             | Op::IntToFloat128 { .. }
             | Op::FloatToInt { .. }
             | Op::FloatToInt128 { .. } => self.float(op),
+            Op::QuadBin { .. }
+            | Op::QuadUn { .. }
+            | Op::QuadMulAdd { .. }
+            | Op::QuadPowi { .. }
+            | Op::QuadScale { .. }
+            | Op::FloatToQuad { .. }
+            | Op::QuadToFloat { .. }
+            | Op::IntToQuad { .. }
+            | Op::Int128ToQuad { .. }
+            | Op::QuadToInt { .. }
+            | Op::QuadToInt128 { .. } => self.quad(op),
             Op::Bin { .. }
             | Op::BinImm { .. }
             | Op::BinOverflow { .. }
@@ -255,8 +272,11 @@ impl<'a> Translator<'a> {
             | Op::CheckRange { .. } => self.integer(op),
             _ => self.memory(op),
         }
-        for (src, far) in std::mem::take(&mut self.moves) {
-            self.emit(Inst::FarSet { src, far });
+        for (src, to) in std::mem::take(&mut self.moves) {
+            self.emit(match R::try_from(to) {
+                Ok(dst) => Inst::Mov { dst, src },
+                Err(_) => Inst::FarSet { src, far: to },
+            });
         }
     }
 
@@ -359,6 +379,10 @@ impl<'a> Translator<'a> {
                 let (src, exp, dst) = (self.get(src), self.get(exp), self.set(dst));
                 self.emit(Inst::FloatPowi { ty, dst, src, exp });
             }
+            Op::FloatScale { ty, dst, src, exp } => {
+                let (src, exp, dst) = (self.get(src), self.get(exp), self.set(dst));
+                self.emit(Inst::FloatScale { ty, dst, src, exp });
+            }
             Op::FloatCast { from, to, dst, src } => {
                 let (src, dst) = (self.get(src), self.set(dst));
                 self.emit(Inst::FloatCast { from, to, dst, src });
@@ -380,6 +404,57 @@ impl<'a> Translator<'a> {
                 self.emit(Inst::FloatToInt128 { from, signed, dst, src });
             }
             _ => unreachable!("not an operation on floats"),
+        }
+    }
+
+    fn quad(&mut self, op: &Op) {
+        match *op {
+            Op::QuadBin { op, dst, a, b } => {
+                let (a, b) = (self.get2(a), self.get2(b));
+                let dst = if op.compares() { self.set(dst) } else { self.set2(dst) };
+                self.emit(Inst::QuadBin { op, dst, a, b });
+            }
+            Op::QuadUn { op, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::QuadUn { op, dst, src });
+            }
+            Op::QuadMulAdd { dst, a, b, c } => {
+                let (a, b, c, dst) = (self.get2(a), self.get2(b), self.get2(c), self.set2(dst));
+                self.emit(Inst::QuadMulAdd { dst, a, b, c });
+            }
+            Op::QuadPowi { dst, src, exp } => {
+                let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
+                self.emit(Inst::QuadPowi { dst, src, exp });
+            }
+            Op::QuadScale { dst, src, exp } => {
+                let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
+                self.emit(Inst::QuadScale { dst, src, exp });
+            }
+            Op::FloatToQuad { from, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::FloatToQuad { from, dst, src });
+            }
+            Op::QuadToFloat { to, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set(dst));
+                self.emit(Inst::QuadToFloat { to, dst, src });
+            }
+            Op::IntToQuad { from, dst, src } => {
+                let (src, dst) = (self.get(src), self.set2(dst));
+                self.emit(Inst::IntToQuad { from, dst, src });
+            }
+            Op::Int128ToQuad { signed, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::Int128ToQuad { signed, dst, src });
+            }
+            Op::QuadToInt { to, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set(dst));
+                self.emit(Inst::QuadToInt { to, dst, src });
+            }
+            Op::QuadToInt128 { signed, dst, src } => {
+                let (src, dst) = (self.get2(src), self.set2(dst));
+                self.emit(Inst::QuadToInt128 { signed, dst, src });
+            }
+            _ => unreachable!("not an operation on floats of 128 bits"),
         }
     }
 

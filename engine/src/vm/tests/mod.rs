@@ -9,6 +9,7 @@ mod errors;
 mod floats;
 mod integers;
 mod optimization;
+mod quads;
 mod snapshots;
 mod threads;
 mod unwinding;

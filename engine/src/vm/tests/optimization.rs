@@ -165,6 +165,7 @@ proptest! {
     fn effort_makes_no_difference(
         small in prop::collection::vec(prop::collection::vec(any::<u64>(), 0..4), 1..4),
         main in prop::collection::vec(prop::collection::vec(any::<u64>(), 1..8), 1..6),
+        wide in any::<bool>(),
     ) {
         let mut asm = Asm::new();
         let mut callees = Vec::new();
@@ -177,6 +178,9 @@ proptest! {
             let slot = f.slot("slot", 32, true);
             let out = f.slot("out", 8 * REGISTERS, true);
             let again = f.label();
+            // With many registers each part has its own, and the values move from one part to the next.
+            f.registers(if wide { 300 } else { 30 });
+            let base = |part: usize| if wide { 100 + 33 * part as u16 } else { 0 };
             for register in 0..REGISTERS {
                 f.imm(register, NUMBERS[usize::from(register)]);
             }
@@ -184,12 +188,19 @@ proptest! {
                 f.op(Op::StoreSlot { width: Width::W64, src: r(offset), offset: slot + 8 * offset });
             }
             f.imm(25, 3).bind(again);
-            for seeds in &main {
+            for (part, seeds) in main.iter().enumerate() {
+                let from = if part == 0 { 0 } else { base(part - 1) };
+                for register in 0..REGISTERS {
+                    f.op(Op::Mov { dst: r(base(part) + register), src: r(from + register) });
+                }
                 let end = f.label();
                 for seed in seeds {
-                    operation(f, &mut Dice(*seed), end, Some(slot), &callees, 0);
+                    operation(f, &mut Dice(*seed), end, Some(slot), &callees, base(part));
                 }
                 f.bind(end);
+            }
+            for register in 0..REGISTERS {
+                f.op(Op::Mov { dst: r(register), src: r(base(main.len() - 1) + register) });
             }
             for register in 0..REGISTERS {
                 f.op(Op::StoreSlot { width: Width::W64, src: r(register), offset: out + 8 * register });

@@ -6,6 +6,7 @@
 //!
 //! The tests in [`failures`] fail by design: there the messages are compared.
 #![cfg(test)]
+#![feature(f16, f128, portable_simd)]
 
 mod algorithms;
 mod cells;
@@ -17,6 +18,7 @@ mod environment;
 mod errors;
 mod failures;
 mod floats;
+mod formats;
 mod formatting;
 mod futures;
 mod generics;
@@ -35,3 +37,4 @@ mod strings;
 mod structures;
 mod threads;
 mod traits;
+mod vectors;
