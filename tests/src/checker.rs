@@ -35,7 +35,7 @@ pub struct Error {
 
 /// The verdicts on all tests of a package, by name.
 pub fn check(package: &Package, arguments: &[&str]) -> BTreeMap<String, Verdict> {
-    let mut command = Command::new(binary());
+    let mut command = Command::new(program());
     command.args(["dpor", "test", "--format", "json", "--nocapture"]).args(arguments).current_dir(package.directory());
     let output = output(&mut command);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -48,7 +48,7 @@ pub fn check(package: &Package, arguments: &[&str]) -> BTreeMap<String, Verdict>
 
 /// Has the tests of a package lowered, without running them.
 pub fn lower(package: &Package) {
-    let mut command = Command::new(binary());
+    let mut command = Command::new(program());
     stdout(command.args(["dpor", "test", "--list"]).current_dir(package.directory()));
 }
 
@@ -64,7 +64,7 @@ fn last_lines(text: &str) -> &str {
 }
 
 /// The `cargo-dpor` that `$CARGO_DPOR` names, or the one of this workspace, built where it is missing.
-fn binary() -> &'static Path {
+pub fn program() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         if let Some(path) = std::env::var_os("CARGO_DPOR") {

@@ -31,6 +31,9 @@ struct Args {
     /// How many processes run at a time [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// The cargo-dpor to run [default: that of this repository, optimised, built first]
+    #[arg(long, value_name = "PATH")]
+    checker: Option<PathBuf>,
     /// Use the newest dependencies of the suites, and lock them
     #[arg(long)]
     update: bool,
@@ -54,7 +57,11 @@ fn conformance(args: &Args) -> Result<bool> {
     let repository = repository()?;
     let workspace = Workspace::prepare(&repository, args.update)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let checker = Checker { program: build_checker(&repository)?, directory: workspace.directory.clone(), jobs };
+    let (program, target) = match &args.checker {
+        Some(program) => (program.clone(), "target-of-another"),
+        None => (build_checker(&repository)?, "target"),
+    };
+    let checker = Checker { program, target, directory: workspace.directory.clone(), jobs };
     let mut results = Vec::new();
     for suite in chosen {
         let result = run_suite(&checker, &workspace, suite)?;

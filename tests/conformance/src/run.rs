@@ -68,6 +68,8 @@ type Portion = (String, Vec<String>);
 /// The checker that is tried.
 pub struct Checker {
     pub program: PathBuf,
+    /// Where it compiles the suites to, in the workspace: what one checker has compiled is of no use to another.
+    pub target: &'static str,
     /// The workspace of the suites.
     pub directory: PathBuf,
     /// How many processes run at a time.
@@ -149,6 +151,7 @@ impl Checker {
         command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
         command.args(["test", "--all-tests", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]);
         command.args(["-p", suite.name]).current_dir(&self.directory).stdin(Stdio::null());
+        command.env("CARGO_TARGET_DIR", self.directory.join(self.target));
         command
     }
 }

@@ -7,6 +7,7 @@
 #![allow(clippy::undocumented_unsafe_blocks, reason = "some unsafe blocks are wrong by design")]
 
 mod arcs;
+mod assembly;
 mod barriers;
 mod bytes;
 mod channels;
