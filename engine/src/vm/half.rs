@@ -14,24 +14,28 @@ use super::float;
 const SIGN: u64 = 1 << 15;
 
 /// As an `f32`: exact.
+#[cold]
 pub fn to_f32(a: u64) -> u64 {
     let value: Single = Half::from_bits(u128::from(a)).convert(&mut false).value;
     value.to_bits() as u64
 }
 
 /// The nearest to an `f32`.
+#[cold]
 pub fn from_f32(a: u64) -> u64 {
     let value: Half = Single::from_bits(u128::from(a)).convert(&mut false).value;
     value.to_bits() as u64
 }
 
 /// The nearest to an `f64`.
+#[cold]
 pub fn from_f64(a: u64) -> u64 {
     let value: Half = Double::from_bits(u128::from(a)).convert(&mut false).value;
     value.to_bits() as u64
 }
 
 /// A binary operation.
+#[cold]
 pub fn bin(op: FloatBinOp, a: u64, b: u64) -> u64 {
     if op == FloatBinOp::CopySign {
         return a & !SIGN | b & SIGN;
@@ -41,6 +45,7 @@ pub fn bin(op: FloatBinOp, a: u64, b: u64) -> u64 {
 }
 
 /// A unary operation.
+#[cold]
 pub fn un(op: FloatUnOp, a: u64) -> u64 {
     match op {
         FloatUnOp::Neg => a ^ SIGN,
@@ -50,6 +55,7 @@ pub fn un(op: FloatUnOp, a: u64) -> u64 {
 }
 
 /// `a * b + c`, rounded once.
+#[cold]
 pub fn mul_add(a: u64, b: u64, c: u64) -> u64 {
     let [a, b, c] = [a, b, c].map(|bits| Half::from_bits(u128::from(bits)));
     a.mul_add(b, c).value.to_bits() as u64

@@ -39,10 +39,9 @@ pub const MAX_STACK: usize = 8 << 20;
 
 type Window = [u64; WINDOW];
 
-/// The window of a frame, and the registers behind it.
 #[inline(always)]
-fn window(registers: &mut [u64], base: u32) -> (&mut Window, &mut [u64]) {
-    registers[base as usize..].split_first_chunk_mut().expect("a frame has a whole window of registers")
+fn window(registers: &mut [u64], base: u32) -> &mut Window {
+    registers[base as usize..].first_chunk_mut().expect("a frame has a whole window of registers")
 }
 
 /// Makes room for a window at `base`.
@@ -84,7 +83,7 @@ pub fn execute(
         if space.tracking {
             space.enter_frame(frames, user, quiet);
         }
-        let (r, behind) = window(registers, base);
+        let mut r = window(registers, base);
 
         macro_rules! leave {
             ($exit:expr) => {{
@@ -209,8 +208,10 @@ pub fn execute(
                     let value = wide_at(r, src);
                     set_wide(r, dst, value);
                 }
-                Inst::FarGet { dst, far } => get!(dst) = behind[usize::from(far) - WINDOW],
-                Inst::FarSet { src, far } => behind[usize::from(far) - WINDOW] = get!(src),
+                Inst::FarGet { .. } | Inst::FarSet { .. } => {
+                    move_far(registers, base, inst);
+                    r = window(registers, base);
+                }
 
                 Inst::Add64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_add(b)),
                 Inst::Sub64 { dst, a, b } => bin!(dst, a, b, |a, b| a.wrapping_sub(b)),
@@ -341,9 +342,6 @@ pub fn execute(
                 }
                 Inst::FloatBin { op, ty, dst, a, b } => get!(dst) = float_bin(op, ty, get!(a), get!(b)),
                 Inst::FloatUn { op, ty, dst, src } => get!(dst) = float_un(op, ty, get!(src)),
-                Inst::FloatMulAdd { ty, dst, a, b, c } => get!(dst) = float::mul_add(ty, get!(a), get!(b), get!(c)),
-                Inst::FloatPowi { ty, dst, src, exp } => get!(dst) = float::powi(ty, get!(src), get!(exp)),
-                Inst::FloatScale { ty, dst, src, exp } => get!(dst) = float::scale(ty, get!(src), get!(exp)),
                 Inst::FloatCast { from, to, dst, src } => get!(dst) = float::cast(from, to, get!(src)),
                 Inst::IntToFloat { from, to, dst, src } => get!(dst) = float::from_int(from, to, get!(src)),
                 Inst::IntToFloat128 { signed, to, dst, src } => {
@@ -354,7 +352,10 @@ pub fn execute(
                     let value = float::to_int128(from, signed, get!(src));
                     set_wide(r, dst, value);
                 }
-                Inst::QuadBin { .. }
+                Inst::FloatMulAdd { .. }
+                | Inst::FloatPowi { .. }
+                | Inst::FloatScale { .. }
+                | Inst::QuadBin { .. }
                 | Inst::QuadUn { .. }
                 | Inst::QuadMulAdd { .. }
                 | Inst::QuadPowi { .. }
@@ -364,7 +365,7 @@ pub fn execute(
                 | Inst::IntToQuad { .. }
                 | Inst::Int128ToQuad { .. }
                 | Inst::QuadToInt { .. }
-                | Inst::QuadToInt128 { .. } => quad_inst(r, inst),
+                | Inst::QuadToInt128 { .. } => rare_float(r, inst),
 
                 Inst::Load8 { dst, base, low, offset } => load!(1, dst, base, low, offset),
                 Inst::Load16 { dst, base, low, offset } => load!(2, dst, base, low, offset),
@@ -631,6 +632,16 @@ fn range_fault(value: u64, type_name: &str) -> Box<Fault> {
 }
 
 #[inline(never)]
+fn move_far(registers: &mut [u64], base: u32, inst: Inst) {
+    let base = base as usize;
+    match inst {
+        Inst::FarGet { dst, far } => registers[base + usize::from(dst)] = registers[base + usize::from(far)],
+        Inst::FarSet { src, far } => registers[base + usize::from(far)] = registers[base + usize::from(src)],
+        _ => {}
+    }
+}
+
+#[inline(never)]
 fn float_bin(op: crate::program::FloatBinOp, ty: crate::program::FloatTy, a: u64, b: u64) -> u64 {
     float::bin(op, ty, a, b)
 }
@@ -640,12 +651,15 @@ fn float_un(op: crate::program::FloatUnOp, ty: crate::program::FloatTy, a: u64) 
     float::un(op, ty, a)
 }
 
-/// Operations on floats of 128 bits.
+/// Operations on floats of 128 bits, and those that are rare.
 #[inline(never)]
-fn quad_inst(r: &mut Window, inst: Inst) {
+fn rare_float(r: &mut Window, inst: Inst) {
     let at = |register: u8| r[usize::from(register)];
     let wide = |register: u8| wide_at(r, register);
     match inst {
+        Inst::FloatMulAdd { ty, dst, a, b, c } => r[usize::from(dst)] = float::mul_add(ty, at(a), at(b), at(c)),
+        Inst::FloatPowi { ty, dst, src, exp } => r[usize::from(dst)] = float::powi(ty, at(src), at(exp)),
+        Inst::FloatScale { ty, dst, src, exp } => r[usize::from(dst)] = float::scale(ty, at(src), at(exp)),
         Inst::QuadBin { op, dst, a, b } if op.compares() => {
             r[usize::from(dst)] = quad::bin(op, wide(a), wide(b)) as u64
         }
@@ -660,7 +674,7 @@ fn quad_inst(r: &mut Window, inst: Inst) {
         Inst::Int128ToQuad { signed, dst, src } => set_wide(r, dst, quad::from_int128(signed, wide(src))),
         Inst::QuadToInt { to, dst, src } => r[usize::from(dst)] = quad::to_int(to, wide(src)),
         Inst::QuadToInt128 { signed, dst, src } => set_wide(r, dst, quad::to_int128(signed, wide(src))),
-        _ => unreachable!("not an operation on floats of 128 bits"),
+        _ => unreachable!("not a rare operation on floats"),
     }
 }
 
