@@ -171,9 +171,10 @@ fn measure(name: &str, ops: u32, slots: &[u16], body: impl Fn(&mut Vec<u16>) -> 
 /// the state after each, and done again.
 fn snapshots() {
     const ROUNDS: usize = 200_000;
-    let image = Image::new(&program(i32::MAX, &[64], |_| {
+    let image = Image::new(&program(i32::MAX, &[64], |lists| {
         vec![
-            Op::AtomicLoad { width: AtomicWidth::W64, ordering: Ordering::SeqCst, dst: r(2), ptr: r(10) },
+            // An action also where there is but one thread.
+            builtin(lists, Builtin::Choose, &[10], 2),
             Op::StoreSlot { width: Width::W64, src: r(2), offset: 8 },
             Op::Store { width: Width::W64, align: 3, base: r(10), src: r(0), offset: 8 },
         ]

@@ -293,12 +293,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     /// Bit `i` of the result is the highest bit of lane `i`.
     pub(super) fn simd_sign_mask(&mut self, operand: &mir::Operand<'tcx>, spot: Spot<'tcx>) {
-        let Some(vector) = self.vector_operand(operand) else {
+        let Some(vector) = self.vector_operand(operand).filter(|vector| vector.lanes <= 64) else {
             return self.unsupported("a bit mask of this vector type");
         };
         let mask = self.emit.register();
         self.emit.imm(mask, 0);
-        for lane in 0..vector.lanes.min(64) {
+        for lane in 0..vector.lanes {
             let mark = self.emit.mark();
             let value = self.load_lane(vector, lane);
             let top = 8 * i32::from(vector.prim.size) - 1;
