@@ -58,7 +58,7 @@ fn conformance(args: &Args) -> Result<bool> {
     let workspace = Workspace::prepare(&repository, args.update)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let (program, target) = match &args.checker {
-        Some(program) => (program.clone(), "target-of-another"),
+        Some(program) => (std::path::absolute(program)?, "target-of-another"),
         None => (build_checker(&repository)?, "target"),
     };
     let checker = Checker { program, target, directory: workspace.directory.clone(), jobs };

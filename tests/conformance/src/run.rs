@@ -126,8 +126,8 @@ impl Checker {
             names.retain(|name| !done.contains(name.as_str()));
             if !names.is_empty() {
                 let name = names.remove(0);
-                let message = format!("the checker ended: {trouble}");
-                results.push(TestResult { target: target.clone(), name, outcome: Outcome::Incomplete, message });
+                let (target, outcome) = (target.clone(), Outcome::Incomplete);
+                results.push(TestResult { target, name, outcome, message: trouble });
             }
         }
         Ok(results)
@@ -141,8 +141,10 @@ impl Checker {
         let lines = String::from_utf8_lossy(&output.stdout);
         let lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         to.extend(lines.filter_map(|line| line.result(target)));
-        let said = String::from_utf8_lossy(&output.stderr);
-        Ok(format!("{}, {}", output.status, said.lines().last().unwrap_or_default()))
+        Ok(match String::from_utf8_lossy(&output.stderr).contains("memory allocation of") {
+            true => "it needs more memory than a process has here".to_owned(),
+            false => format!("the checker ended: {}", output.status),
+        })
     }
 
     /// `cargo dpor test` for a package, with limited memory.
