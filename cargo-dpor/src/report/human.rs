@@ -78,6 +78,7 @@ impl<W: Write> Report for Human<W> {
         writeln!(self.out, "{} {tests} in {targets}", self.style.status("Running"))?;
         if selection.tests() + selection.filtered_out == 0 {
             writeln!(self.out, "{:>12} there is no `#[dpor::test]` in the selected targets", "")?;
+            writeln!(self.out, "{:>12} (with `--all-tests`, every `#[test]` is checked)", "")?;
         }
         Ok(())
     }
