@@ -1,127 +1,17 @@
 //! The explorer against the brute-force reference: on random programs it must find exactly the consistent executions,
-//! each once, in every model, with several buffer bounds, and with any number of workers.
+//! each once, in every model, with several buffer bounds, under both equivalences, and with any number of workers. Under
+//! reads-from equivalence, these are the executions without the order of writes.
 
 mod reference;
 
-use dpor_engine::explore::{AwaitLevel, Config, Ending, Failure, Observer, Report, explore_with};
-use dpor_engine::graph::{Graph, MemOrder, Test, Then};
-use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
-use dpor_engine::model::{Mapping, MemoryModel};
+use dpor_engine::graph::{MemOrder, Test, Then};
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
+use reference::agreement::{
+    LOOP_MODELS, agrees_in, agrees_in_all, agrees_on_loops, agrees_on_races, agrees_on_waiting, cases,
+};
 use reference::axioms::Model;
-use reference::candidate::Key;
 use reference::generate::{Loops, Shape, counting, program};
 use reference::program::{Prog, Stmt, Val};
-use reference::{Expected, enumerate};
-use std::collections::BTreeSet;
-
-/// Collects the keys of all graphs, in the order in which they are found.
-struct Keys {
-    threads: usize,
-    keys: Vec<Key>,
-}
-
-impl Observer<Litmus> for Keys {
-    fn full(&mut self, graph: &Graph, _: &LitmusState, ending: Ending) {
-        self.keys.push(Key::of(graph, self.threads, ending == Ending::Blocked));
-    }
-}
-
-fn config(model: Model, workers: usize, awaiting: AwaitLevel) -> Config {
-    let mapping = |rust| if rust { Mapping::Rust } else { Mapping::Hardware };
-    let (name, buffer_bound, mapping) = match model {
-        Model::Sc => (MemoryModel::Sc, None, Mapping::Rust),
-        Model::Rc11 => (MemoryModel::Rc11, None, Mapping::Rust),
-        Model::Tso { bound, rust } => (MemoryModel::Tso, bound, mapping(rust)),
-        Model::Pso { bound, rust } => (MemoryModel::Pso, bound, mapping(rust)),
-    };
-    Config { buffer_bound, mapping, workers, awaiting, ..Config::new(name) }
-}
-
-fn explore(prog: &Prog, model: Model, workers: usize) -> (Report<LitmusError>, Vec<Key>) {
-    explore_awaiting(prog, model, workers, AwaitLevel::Full)
-}
-
-fn explore_awaiting(prog: &Prog, model: Model, workers: usize, level: AwaitLevel) -> (Report<LitmusError>, Vec<Key>) {
-    let observer = || Keys { threads: prog.threads.len(), keys: Vec::new() };
-    let (report, observers) = explore_with(&prog.litmus(), &config(model, workers, level), None, observer);
-    (report, observers.into_iter().flat_map(|o| o.keys).collect())
-}
-
-/// The explorer finds what it should, each graph once.
-fn agrees(prog: &Prog, model: Model, workers: usize, expected: &Expected) -> Result<(), TestCaseError> {
-    let (report, keys) = explore(prog, model, workers);
-    let found: BTreeSet<Key> = keys.iter().cloned().collect();
-    prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: a graph was found twice", model, workers);
-    let missing: Vec<_> = expected.graphs.difference(&found).collect();
-    let extra: Vec<_> = found.difference(&expected.graphs).collect();
-    prop_assert!(missing.is_empty(), "{:?}, {} workers: missing {:#?}", model, workers, missing[0]);
-    prop_assert!(extra.is_empty(), "{:?}, {} workers: inconsistent {:#?}", model, workers, extra[0]);
-    let blocked = expected.graphs.iter().filter(|key| key.blocked).count();
-    prop_assert_eq!(report.stats.blocked, blocked as u64);
-    prop_assert_eq!(report.stats.executions, (expected.graphs.len() - blocked) as u64);
-    prop_assert!(report.complete && report.errors.is_empty());
-    Ok(())
-}
-
-/// The explorer finds all complete executions, each once, whatever it does about waiting.
-fn agrees_on_complete(
-    prog: &Prog,
-    model: Model,
-    level: AwaitLevel,
-    workers: usize,
-    expected: &Expected,
-) -> Result<(), TestCaseError> {
-    let (report, keys) = explore_awaiting(prog, model, workers, level);
-    let keys: Vec<Key> = keys.into_iter().filter(|key| !key.blocked).collect();
-    let found: BTreeSet<Key> = keys.iter().cloned().collect();
-    prop_assert_eq!(found.len(), keys.len(), "{:?}, {:?}, {} workers: a graph was found twice", model, level, workers);
-    let expected: BTreeSet<Key> = expected.graphs.iter().filter(|key| !key.blocked).cloned().collect();
-    let missing: Vec<_> = expected.difference(&found).collect();
-    let extra: Vec<_> = found.difference(&expected).collect();
-    prop_assert!(missing.is_empty(), "{:?}, {:?}, {} workers: missing {:#?}", model, level, workers, missing[0]);
-    prop_assert!(extra.is_empty(), "{:?}, {:?}, {} workers: inconsistent {:#?}", model, level, workers, extra[0]);
-    prop_assert!(report.complete && report.errors.is_empty());
-    Ok(())
-}
-
-const MODELS: [Model; 12] = [
-    Model::Rc11,
-    Model::Sc,
-    Model::Tso { bound: None, rust: true },
-    Model::Tso { bound: None, rust: false },
-    Model::Tso { bound: Some(0), rust: false },
-    Model::Tso { bound: Some(1), rust: false },
-    Model::Tso { bound: Some(2), rust: true },
-    Model::Pso { bound: None, rust: true },
-    Model::Pso { bound: None, rust: false },
-    Model::Pso { bound: Some(0), rust: false },
-    Model::Pso { bound: Some(1), rust: true },
-    Model::Pso { bound: Some(1), rust: false },
-];
-
-const LOOP_MODELS: [Model; 5] = [
-    Model::Rc11,
-    Model::Sc,
-    Model::Tso { bound: None, rust: true },
-    Model::Pso { bound: None, rust: true },
-    Model::Pso { bound: Some(1), rust: true },
-];
-
-fn agrees_in_all(prog: &Prog) -> Result<(), TestCaseError> {
-    let Some(expected) = enumerate(prog, &MODELS) else { return Err(TestCaseError::reject("too large")) };
-    for (&model, expected) in MODELS.iter().zip(&expected) {
-        for workers in [1, 2, 4] {
-            agrees(prog, model, workers, expected)?;
-        }
-    }
-    Ok(())
-}
-
-fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, max_global_rejects: cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 proptest! {
     #![proptest_config(cases(2_000))]
@@ -140,8 +30,7 @@ proptest! {
     fn sequentially_consistent_accesses_and_fences(
         prog in program(Shape { strong: true, ..Shape::plain_atomics() })
     ) {
-        let Some(expected) = enumerate(&prog, &[Model::Rc11]) else { return Err(TestCaseError::reject("too large")) };
-        agrees(&prog, Model::Rc11, 1, &expected[0])?;
+        agrees_in(&prog, &[Model::Rc11], &[1])?;
     }
 
     #[test]
@@ -167,28 +56,6 @@ proptest! {
         agrees_in_all(&prog)?;
     }
 
-    /// Where threads wait for one location at a time. Those that wait for ever have read the latest; where writes are not
-    /// ordered there may also be others.
-    #[test]
-    fn loops_that_wait(
-        prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 5, loops: Loops::Waiting, ..Shape::plain_atomics() })
-    ) {
-        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
-        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
-            for workers in [1, 2, 4] {
-                let (_, keys) = explore(&prog, model, workers);
-                let found: BTreeSet<Key> = keys.iter().cloned().collect();
-                prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: a graph was found twice", model, workers);
-                let missing: Vec<_> = expected.graphs.difference(&found).collect();
-                prop_assert!(missing.is_empty(), "{:?}, {} workers: missing {:#?}", model, workers, missing[0]);
-                agrees_on_complete(&prog, model, AwaitLevel::Full, workers, expected)?;
-            }
-            for level in [AwaitLevel::Off, AwaitLevel::Stale, AwaitLevel::InPlace] {
-                agrees_on_complete(&prog, model, level, 1, expected)?;
-            }
-        }
-    }
-
     #[test]
     fn primitives_that_wait_and_what_happens_in_several_ways(
         prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 6, primitives: true, ..Shape::plain_atomics() })
@@ -196,52 +63,31 @@ proptest! {
         agrees_in_all(&prog)?;
     }
 
+    #[test]
+    fn loops_that_wait(
+        prog in program(Shape { threads: 3, locations: 2, events: 8, reads: 5, loops: Loops::Waiting, ..Shape::plain_atomics() })
+    ) {
+        agrees_on_waiting(&prog)?;
+    }
+
     /// Failed attempts are left out, in both forms.
     #[test]
     fn loops_that_retry(
         prog in counting(Shape { threads: 3, locations: 2, events: 8, reads: 8, ..Shape::plain_atomics() })
     ) {
-        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
-        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
-            for workers in [1, 2, 4] {
-                agrees(&prog, model, workers, expected)?;
-            }
-        }
+        agrees_in(&prog, &LOOP_MODELS, &[1, 2, 4])?;
     }
 
     #[test]
     fn loops_of_all_kinds(
         prog in program(Shape { threads: 3, locations: 2, events: 9, reads: 6, loops: Loops::All, ..Shape::plain_atomics() })
     ) {
-        let Some(expected) = enumerate(&prog, &LOOP_MODELS) else { return Err(TestCaseError::reject("too large")) };
-        for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
-            for level in AwaitLevel::ALL {
-                agrees_on_complete(&prog, model, level, 1, expected)?;
-            }
-            for workers in [2, 4] {
-                agrees_on_complete(&prog, model, AwaitLevel::Full, workers, expected)?;
-            }
-        }
+        agrees_on_loops(&prog)?;
     }
 
-    /// A race is reported just if some consistent execution has one.
     #[test]
     fn data_races(prog in program(Shape { events: 8, reads: 5, plain: true, ..Shape::plain_atomics() })) {
-        let Some(expected) = enumerate(&prog, &MODELS) else { return Err(TestCaseError::reject("too large")) };
-        for (&model, expected) in MODELS.iter().zip(&expected) {
-            if !expected.races {
-                agrees(&prog, model, 1, expected)?;
-                continue;
-            }
-            let mut reports = Vec::new();
-            for workers in [1, 2, 4] {
-                let (report, _) = explore(&prog, model, workers);
-                let found = report.errors.first().map(|e| (e.failure.clone(), e.path.clone()));
-                prop_assert!(matches!(found, Some((Failure::Race(_), _))), "{:?}: the race was missed", model);
-                reports.push((found, report.stats.executions, report.stats.blocked));
-            }
-            prop_assert!(reports.iter().all(|r| *r == reports[0]), "the report depends on the number of workers");
-        }
+        agrees_on_races(&prog)?;
     }
 }
 
@@ -258,10 +104,5 @@ fn confirmations_among_stores() {
         vec![cas, Stmt::Confirm { reg: 1, loc: 1, order }],
     ];
     let prog = Prog { threads, spawned: false };
-    let expected = enumerate(&prog, &LOOP_MODELS).expect("few executions");
-    for (&model, expected) in LOOP_MODELS.iter().zip(&expected) {
-        for level in AwaitLevel::ALL {
-            agrees_on_complete(&prog, model, level, 1, expected).unwrap();
-        }
-    }
+    agrees_on_loops(&prog).unwrap();
 }

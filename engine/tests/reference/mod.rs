@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "not every test crate uses all of it")]
 
+pub mod agreement;
 pub mod axioms;
 pub mod candidate;
 pub mod generate;
