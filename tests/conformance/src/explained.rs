@@ -1,9 +1,10 @@
 //! Tests that fail under the checker although they pass natively, and why that is right.
 
 use anyhow::{Context, Result};
+use dpor_engine::verdict::Outcome;
 use serde::Deserialize;
 
-use crate::run::{Outcome, TestResult};
+use crate::run::TestResult;
 
 const TEXT: &str = include_str!("../explained.toml");
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use dpor_engine::verdict::Outcome;
+
 use crate::explained::{self, Explained};
-use crate::run::{Outcome, TestResult};
+use crate::run::TestResult;
 use crate::suites::Suite;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -91,8 +93,7 @@ fn details(result: &SuiteResult, explained: &[Explained]) -> String {
     }
     for outcome in [Outcome::Unsupported, Outcome::Incomplete] {
         for (reason, names) in by_reason(result.with(outcome)) {
-            let name = if outcome == Outcome::Unsupported { "unsupported" } else { "incomplete" };
-            writeln!(text, "- {name}, {}: {reason}: {}", names.len(), names.join(", "))
+            writeln!(text, "- {}, {}: {reason}: {}", outcome.name(), names.len(), names.join(", "))
                 .expect("text can be written to");
         }
     }

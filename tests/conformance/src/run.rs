@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
+use dpor_engine::verdict::Outcome;
 use serde::Deserialize;
 
 use crate::suites::Suite;
@@ -20,23 +21,13 @@ const PORTION: usize = 40;
 const MEMORY: &str = "8000000";
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestResult {
     pub target: String,
     pub name: String,
     pub outcome: Outcome,
     /// Why it did not pass.
     pub message: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    Passed,
-    Failed,
-    Incomplete,
-    Unsupported,
-    Ignored,
 }
 
 /// One line of what `cargo dpor test --format json` prints.
@@ -93,7 +84,7 @@ impl Checker {
             workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
         })?;
         let mut results = results.into_inner().expect("no worker panics");
-        results.sort();
+        results.sort_by(|a, b| (&a.target, &a.name).cmp(&(&b.target, &b.name)));
         Ok(results)
     }
 
