@@ -48,7 +48,7 @@ struct Edit {
     times: usize,
 }
 
-const EDITS: [Edit; 12] = [
+const EDITS: [Edit; 23] = [
     Edit {
         path: "std/src/sys/sync/mod.rs",
         from: "mod condvar;\n",
@@ -111,7 +111,9 @@ const EDITS: [Edit; 12] = [
     Edit {
         path: "std/src/thread/lifecycle.rs",
         from: "        drop(their_packet);\n",
-        to: "        crate::sys::sync::checker::dpor_finish(&their_packet.finished); drop(their_packet);\n",
+        to: "        crate::sys::sync::checker::dpor_finish(&their_packet.finished); \
+             let scope = their_packet.scope.clone(); drop(their_packet); \
+             if let Some(scope) = scope { scope.leave() }\n",
         times: 1,
     },
     Edit {
@@ -124,6 +126,94 @@ const EDITS: [Edit; 12] = [
         path: "std/src/thread/functions.rs",
         from: "    imp::sleep(dur)\n",
         to: "    crate::sys::sync::checker::dpor_sleep(dur); imp::sleep(dur)\n",
+        times: 1,
+    },
+    // A thread of a scope is done when its result is there, whoever drops that.
+    Edit {
+        path: "std/src/thread/scoped.rs",
+        from: "    main_thread: Thread,\n",
+        to: "    main_thread: Thread, parks: bool,\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/scoped.rs",
+        from: "            main_thread: current_or_unnamed(),\n",
+        to: "            main_thread: current_or_unnamed(), parks: { \
+             use crate::sys::sync::checker::{dpor_asked, question}; dpor_asked(question::TOKEN) },\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/scoped.rs",
+        from: "        if self.num_running_threads.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {\n",
+        to: "        if (if self.parks { crate::sys::sync::checker::scope::enter(&self.num_running_threads) } \
+             else { self.num_running_threads.fetch_add(1, Ordering::Relaxed) }) > usize::MAX / 2 {\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/scoped.rs",
+        from: "        if self.num_running_threads.fetch_sub(1, Ordering::Release) == 1 {
+            self.main_thread.unpark();
+        }
+    }
+",
+        to: "    }
+
+    pub(super) fn leave(&self) { use crate::sys::sync::checker::{dpor_leave, scope}; \
+             if self.parks { scope::leave(&self.num_running_threads, &self.main_thread) } else {
+        dpor_leave(self.num_running_threads.as_ptr().cast()); self.num_running_threads.fetch_sub(1, Ordering::Relaxed); } }
+",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/scoped.rs",
+        from: "    while scope.data.num_running_threads.load(Ordering::Acquire) != 0 {
+        // SAFETY: this is the main thread, the handle belongs to us.
+        unsafe { scope.data.main_thread.park() };
+    }
+",
+        to: "    { use crate::sys::sync::checker::scope::{park, wait}; let ScopeData { num_running_threads, main_thread, .. } = &*scope.data;
+        if scope.data.parks { park(num_running_threads, main_thread) } else { wait(num_running_threads) }
+
+    }
+",
+        times: 1,
+    },
+    // The hook for panics is behind a lock, which is of interest only if somebody changes the hook while there are others.
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "use crate::sys::backtrace;\n",
+        to: "use crate::sys::{backtrace, sync::checker::{dpor_ask, dpor_asked, hook as visible, question}};\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "    drop(HOOK.replace(Hook::Custom(hook)));\n",
+        to: "    dpor_ask(question::HOOK); drop(replace_hook(Hook::Custom(hook)));\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "    HOOK.replace(Hook::Default).into_box()\n",
+        to: "    dpor_ask(question::HOOK); replace_hook(Hook::Default).into_box()\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "    let mut hook = HOOK.write();\n",
+        to: "    dpor_ask(question::HOOK); let mut hook = if dpor_asked(question::HOOK) { visible::write(&HOOK) } else { HOOK.write() };\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "    match *HOOK.read() {\n",
+        to: "    match *if dpor_asked(question::HOOK) { visible::read(&HOOK) } else { HOOK.read() } {\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/panicking.rs",
+        from: "static HOOK: RwLock<Hook> = RwLock::new(Hook::Default);\n",
+        to: "static HOOK: RwLock<Hook> = RwLock::new(Hook::Default); fn replace_hook(new: Hook) -> Hook { \
+             if dpor_asked(question::HOOK) { visible::replace(&HOOK, new) } else { HOOK.replace(new) } }\n",
         times: 1,
     },
     // Runs a `#[test]`, given the closure for the harness: a result that means failure is a panic.

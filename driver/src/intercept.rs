@@ -23,8 +23,6 @@ enum Replacement {
     Constant(u64),
     /// Returns a struct in memory that is all zeros.
     Zeros,
-    /// A thread is about to be spawned in a scope: tells the machine which.
-    ScopeEnter,
     /// The default panic hook: records the message.
     PanicHook,
     /// `print!` and `eprint!`: formats and captures.
@@ -39,7 +37,6 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
     // No limit by control groups: those are files.
     ("std::sys::thread::unix::cgroups::quota", Replacement::Constant(u64::MAX)),
-    ("std::thread::scoped::ScopeData::increment_num_running_threads", Replacement::ScopeEnter),
     ("crossbeam_utils::backoff::Backoff::spin", Replacement::Builtin(Builtin::BackoffSpin)),
     ("crossbeam_utils::backoff::Backoff::snooze", Replacement::Builtin(Builtin::BackoffSnooze)),
     ("crossbeam_utils::backoff::Backoff::is_completed", Replacement::Builtin(Builtin::BackoffIsCompleted)),
@@ -138,7 +135,6 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 emit.imm(len, result.size.bytes());
                 emit.op(Op::Fill { align: 0, dst: Reg(results), value, len });
             }
-            Replacement::ScopeEnter => self.scope_enter(&mut emit, sig.inputs()[0], params[0]),
             Replacement::PanicHook => self.panic_hook(&mut emit, sig.inputs()[0], params[0]),
             Replacement::Print(builtin) => self.print(&mut emit, &params, builtin),
         }
@@ -146,33 +142,6 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let name = self.function_name(instance);
         let function = emit.finish(name.clone(), Origin::Std, param_count, results as u8, place);
         self.set_function(id, function, &name, span);
-    }
-
-    /// The address of the counter of threads in a `&ScopeData` is what the machine knows the scope by.
-    fn scope_enter(&mut self, emit: &mut Emitter, data_ref: Ty<'tcx>, data: Reg) {
-        let offset = data_ref.builtin_deref(true).and_then(|ty| self.field_offset(ty, "num_running_threads"));
-        let Some(offset) = offset else { return self.missing(emit, "the fields of `ScopeData`") };
-        let (counter, dst) = (emit.register(), emit.register());
-        emit.add_imm(counter, data, offset as i64);
-        let args = emit.list(&[counter]);
-        emit.op(Op::Builtin { builtin: Builtin::ScopeEnter, args, dst, unwind: Unwind::CONTINUE });
-    }
-
-    /// What replaces a call of `callee` in `caller`: the end of a scope waits for its threads, instead of parking until
-    /// their counter is zero.
-    pub fn intercepted_call(&self, caller: Instance<'tcx>, callee: Instance<'tcx>) -> Option<Builtin> {
-        let named = |instance: Instance<'tcx>, krate: &str, name: &str| {
-            matches!(instance.def, ty::InstanceKind::Item(id)
-                if self.tcx.opt_item_name(id).is_some_and(|item| item.as_str() == name)
-                    && self.tcx.crate_name(id.krate).as_str() == krate)
-        };
-        if !named(callee, "core", "load") || !named(caller, "std", "scope") {
-            return None;
-        }
-        let path = with_no_visible_paths!(with_no_trimmed_paths!(self.tcx.def_path_str(caller.def_id())));
-        let output = callee.ty(self.tcx, ty::TypingEnv::fully_monomorphized()).fn_sig(self.tcx).output();
-        let ends_scope = path == "std::thread::scoped::scope" && output.skip_binder() == self.tcx.types.usize;
-        ends_scope.then_some(Builtin::ScopeJoin)
     }
 
     /// Reads message and location from a `&PanicHookInfo` and reports them.

@@ -333,6 +333,7 @@ pub fn describe(step: &Step, names: &Names) -> String {
         Deed::Await { wait: Wait::Mutex } => format!("lock {variable}{from}"),
         Deed::Await { wait: Wait::ReadLock } => format!("lock {variable} to read{from}"),
         Deed::Await { wait: Wait::WriteLock } => format!("lock {variable} to write{from}"),
+        Deed::Await { wait: Wait::Scope } => "join the threads of the scope".to_owned(),
         Deed::Await { wait } => format!("{} at {variable} = {read}{from}", has_come(*wait)),
         Deed::TryLock if step.written.is_some() => format!("try to lock {variable}{from}"),
         Deed::TryLock => format!("try to lock {variable}, in vain{from}"),
@@ -355,7 +356,7 @@ pub fn describe(step: &Step, names: &Names) -> String {
 fn with_library(text: String, step: &Step) -> String {
     let is_lock = |wait: Wait| matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
     let says_it_all = match &step.deed {
-        Deed::Await { wait } => is_lock(*wait),
+        Deed::Await { wait } => is_lock(*wait) || *wait == Wait::Scope,
         Deed::Spawn { .. } | Deed::Join { .. } | Deed::Choose { .. } | Deed::TryLock | Deed::Unlock => true,
         _ => false,
     };
@@ -377,6 +378,7 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Message => "a message",
         Wait::Room => "room",
         Wait::Time => "time",
+        Wait::Scope => "all threads of the scope are done",
         Wait::Wake => "woken",
         Wait::End(_) => "ended",
     }

@@ -197,9 +197,6 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 foreign => return self.foreign_call(foreign, args, destination, target, unwind),
             }
         }
-        if let Some(builtin) = self.builder.intercepted_call(self.instance, instance) {
-            return self.foreign_call(Foreign::Builtin(builtin), args, destination, target, unwind);
-        }
         if self.is_known && self.builder.origin(instance.def_id()) == Origin::Std {
             self.describe_call(args, destination);
         }

@@ -333,7 +333,7 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
                 *held.entry(event.thread).or_default() += 1;
             }
             // A writer that has become a reader.
-            graph::Action::Store { value: 1, .. } => *held.entry(event.thread).or_default() += 1,
+            graph::Action::Rmw { op: RmwOp::Xchg, operand: 1, .. } => *held.entry(event.thread).or_default() += 1,
             graph::Action::Rmw { op: RmwOp::Sub, .. } => {
                 held.entry(event.thread).and_modify(|count| *count = count.saturating_sub(1));
             }

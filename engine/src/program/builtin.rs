@@ -95,10 +95,12 @@ pub enum Builtin {
     ThreadBit,
     /// `() -> bool`: whether the thread wakes up without a reason.
     Spurious,
-    /// `() -> bool`: whether some thread asks, without waiting, if a channel is disconnected.
-    Polled,
-    /// `()`: a thread is about to ask that.
-    Poll,
+    /// `(question) -> bool`: whether threads ask this, so that others have to do more to answer it.
+    Asked,
+    /// `(question)`: the thread is about to ask that.
+    Ask,
+    /// `()`: the standard library may have parked the thread.
+    Parked,
     /// `(nanoseconds)`: so much time has passed.
     Elapse,
     /// `(word)`: the thread that owns the word is about to end.
@@ -107,10 +109,6 @@ pub enum Builtin {
     Finished,
     /// `(reason, len)`: ends the check as unsupported.
     Unsupported,
-    /// `(counter)`: the next thread that is spawned belongs to the scope with this counter of threads.
-    ScopeEnter,
-    /// `(counter) -> usize`: waits until all threads of the scope have ended; gives 0.
-    ScopeJoin,
 
     // The process
     /// `() -> ptr`: the thread's `errno`.

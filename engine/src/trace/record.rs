@@ -239,7 +239,7 @@ fn name_locks(steps: &mut [Step], replayed: &Replayed<Subject>) {
         }
         step.deed = match &step.deed {
             Deed::Store => Deed::Unlock,
-            Deed::Rmw { method } if method == "fetch_sub" => Deed::Unlock,
+            Deed::Rmw { method } if method == "fetch_sub" || method == "swap" => Deed::Unlock,
             Deed::Cas { .. } | Deed::Try => Deed::TryLock,
             _ => continue,
         };

@@ -159,6 +159,8 @@ pub enum Wait {
     Room,
     /// More than will ever pass.
     Time,
+    /// All threads of a scope to be done.
+    Scope,
     /// To be woken at a futex.
     Wake,
     /// Of a thread.
@@ -167,7 +169,7 @@ pub enum Wait {
 
 impl Wait {
     /// In the order of their numbers.
-    const WORDS: [Wait; 10] = [
+    const WORDS: [Wait; 11] = [
         Wait::Mutex,
         Wait::ReadLock,
         Wait::WriteLock,
@@ -178,6 +180,7 @@ impl Wait {
         Wait::Message,
         Wait::Room,
         Wait::Time,
+        Wait::Scope,
     ];
 
     /// What the standard library calls by this number.
@@ -199,6 +202,7 @@ impl fmt::Display for Wait {
             Wait::Message => "for a message",
             Wait::Room => "for room in the channel",
             Wait::Time => "for more than a hundred years to pass",
+            Wait::Scope => "for the threads of the scope",
             Wait::Wake => "to be woken",
             Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
         })

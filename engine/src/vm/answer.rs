@@ -78,6 +78,7 @@ fn join(context: &mut Context, action: Action, out: u64) -> Result<(), Box<Fault
     let status = context.world.status(thread).get_mut();
     status.joined = true;
     let result = status.result;
+    context.thread.joined += 1;
     if out != 0 {
         context.space().write_u64(out, result)?;
     }

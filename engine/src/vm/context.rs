@@ -142,6 +142,14 @@ impl<'a> Context<'a> {
         Failure::new(fault, &self.image.program, self.thread.id, stack_trace(self.image, self.thread))
     }
 
+    /// Whether there is no other thread whose steps could come before or after those of this one: it has joined all.
+    pub fn is_alone(&mut self) -> bool {
+        let objects = &mut self.heap.objects;
+        objects.log.unique = true;
+        let others = objects.others.iter().flatten().count().max(self.threads.iter().flatten().count() + 1) - 1;
+        others <= usize::from(self.thread.joined)
+    }
+
     /// Whether there is a thread with that number.
     pub fn exists(&self, id: ThreadId) -> bool {
         let explored = self.heap.objects.others.get(id.index()).is_some_and(Option::is_some);

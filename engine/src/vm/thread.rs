@@ -111,8 +111,6 @@ pub struct Thread {
     pub pending: Option<Pending>,
     /// In which of its lives the atomic is that the pending action is to.
     pub life: u32,
-    /// The scope that the next thread it spawns belongs to.
-    pub scope: Option<u64>,
     /// Actions that wait until the pending one is done.
     pub postponed: Vec<Pending>,
     /// Atomics whose bytes in memory are their value, while the thread waits for that of another: their addresses and
@@ -134,6 +132,10 @@ pub struct Thread {
     pub destructors_run: u32,
     /// Whether it has woken up without a reason.
     pub woken: bool,
+    /// Whether the standard library may have parked it.
+    pub parked: bool,
+    /// How many threads it has joined.
+    pub joined: u16,
     /// Where the values of environment variables are that it asked for.
     pub env: Vec<(Vec<u8>, u64)>,
     pub panic: Option<Box<PanicReport>>,
@@ -175,11 +177,11 @@ impl Thread {
     /// All that tells one thread from another.
     fn contents(&self) -> impl PartialEq + Hash + '_ {
         (
-            (self.id, self.phase, self.pending, self.scope, &self.postponed, &self.fresh),
+            (self.id, self.phase, self.pending, &self.postponed, &self.fresh),
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
             (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
-            (self.time_was_asked, self.alone, self.idle, self.life),
+            (self.time_was_asked, self.alone, self.idle, self.life, self.parked, self.joined),
         )
     }
 
@@ -229,11 +231,11 @@ impl Clone for Thread {
         self.specifics.clone_from(&source.specifics);
         self.env.clone_from(&source.env);
         self.panic.clone_from(&source.panic);
-        let Thread { id, phase, pending, scope, errno, destructors_run, spawned_at, entry, .. } = *source;
-        (self.id, self.phase, self.pending, self.scope, self.errno) = (id, phase, pending, scope, errno);
+        let Thread { id, phase, pending, errno, destructors_run, spawned_at, entry, .. } = *source;
+        (self.id, self.phase, self.pending, self.errno) = (id, phase, pending, errno);
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
         (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
         (self.time_was_asked, self.alone, self.idle) = (source.time_was_asked, source.alone, source.idle);
-        self.life = source.life;
+        (self.life, self.parked, self.joined) = (source.life, source.parked, source.joined);
     }
 }

@@ -33,9 +33,6 @@ pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Check
     let func = pointed_to(context.image, start, 1)?;
     let mut thread = Thread::new(id);
     *context.heap.table(id) = Table::default();
-    if let Some(scope) = context.thread.scope.take() {
-        context.world.scopes.get_mut().push((scope, id));
-    }
     (context.thread.alone, context.heap.alone) = (false, false);
     thread.entry = Some(func);
     thread.spawned_at = Some(context.place());

@@ -96,8 +96,6 @@ pub struct World {
     pub output: Cell<Output>,
     /// By number; deleted ones are `None`.
     pub keys: Cell<Vec<Option<Key>>>,
-    /// Threads that belong to a scope: the address of its counter, and the thread.
-    pub scopes: Cell<Vec<(u64, ThreadId)>>,
     statuses: Vec<Cell<Status>>,
 }
 
@@ -121,7 +119,6 @@ impl World {
     pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
         visit(ObjectKey::Output, &mut self.output);
         visit(ObjectKey::Keys, &mut self.keys);
-        visit(ObjectKey::Scopes, &mut self.scopes);
         for (index, status) in self.statuses.iter_mut().enumerate() {
             visit(ObjectKey::Status(ThreadId(index as u16)), status);
         }
@@ -186,5 +183,4 @@ macro_rules! contents {
 
 contents!(Output, Output);
 contents!(Vec<Option<Key>>, Keys);
-contents!(Vec<(u64, ThreadId)>, Scopes);
 contents!(Status, Status);

@@ -61,8 +61,6 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::PthreadKeyDelete
         | Builtin::PthreadSetSpecific
         | Builtin::PthreadGetSpecific
-        | Builtin::ScopeEnter
-        | Builtin::ScopeJoin
         | Builtin::Syscall => sync::call(context, builtin, site),
         Builtin::Await
         | Builtin::TryAdd
@@ -71,8 +69,9 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Leave
         | Builtin::ThreadBit
         | Builtin::Spurious
-        | Builtin::Polled
-        | Builtin::Poll
+        | Builtin::Asked
+        | Builtin::Ask
+        | Builtin::Parked
         | Builtin::Elapse
         | Builtin::Finish
         | Builtin::Finished

@@ -58,34 +58,8 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             let value = context.thread.specifics.get(key as usize).copied().unwrap_or(0);
             context.give(site, value)
         }
-        Builtin::ScopeEnter => {
-            let [scope] = context.args(site);
-            context.thread.scope = Some(scope);
-            context.give(site, 0)
-        }
-        Builtin::ScopeJoin => scope_join(context, site),
         _ => syscall(context, site),
     }
-}
-
-/// Joins the threads of a scope, one after the other: the instruction is run again until none is left.
-///
-/// The one with the lowest number comes first, whoever spawned it when: its parent has ended already, so that it is known
-/// in every execution that comes here.
-fn scope_join(context: &mut Context, site: &Site) -> Checked<Flow> {
-    let [scope] = context.args(site);
-    let scopes = context.world.scopes.get_mut();
-    let Some(child) = scopes.iter().filter(|(of, _)| *of == scope).map(|(_, child)| *child).min() else {
-        return context.give(site, 0);
-    };
-    scopes.retain(|(_, other)| *other != child);
-    if let Some(frame) = context.thread.frames.last_mut() {
-        frame.pc -= 1;
-    }
-    if context.world.status(child).get().joined {
-        return Ok(Flow::Continue);
-    }
-    Ok(context.stop(Action::Join { thread: child }, Reply::None))
 }
 
 /// What C calls the thread.

@@ -3,7 +3,7 @@
 //! In the standard library's own bookkeeping nothing visible happens while a lock is held, so that it is always free.
 
 use crate::graph::{Test, Then};
-use crate::program::{AtomicWidth, Builtin, Ordering};
+use crate::program::{AtomicWidth, Builtin, Ordering, RmwOp};
 use crate::vm::action::{Action, Answer, Wait};
 use crate::vm::atomics;
 use crate::vm::code::{Site, physical};
@@ -67,18 +67,48 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
             return Ok(context.stop(Action::Choose { n: 2 }, Reply::Wake(physical(site.dst) as u16)));
         }
         Builtin::Spurious => 0,
-        Builtin::Polled => u64::from(knows(context, memory::Site::Disconnection)),
+        Builtin::Asked => {
+            let [question] = context.args(site);
+            u64::from(knows(context, question_of(context, question)?))
+        }
+        Builtin::Parked => {
+            context.thread.parked = true;
+            0
+        }
         Builtin::Elapse => {
             let [nanoseconds] = context.args(site);
             context.thread.clock = context.thread.clock.saturating_add(nanoseconds);
             0
         }
         _ => {
-            learn(context, memory::Site::Disconnection)?;
+            let [question] = context.args(site);
+            let question = question_of(context, question)?;
+            if may_matter(context, question) {
+                learn(context, question)?;
+            }
             0
         }
     };
     context.give(site, value)
+}
+
+/// Whether the answer to a question depends on other threads, or on what was done before.
+fn may_matter(context: &mut Context, question: memory::Site) -> bool {
+    match question {
+        memory::Site::Hook => !context.is_alone(),
+        memory::Site::Token(_) => context.thread.parked,
+        _ => true,
+    }
+}
+
+fn question_of(context: &Context, number: u64) -> Checked<memory::Site> {
+    Ok(match number {
+        0 => memory::Site::Disconnection,
+        1 => memory::Site::Writers,
+        2 => memory::Site::Hook,
+        3 => memory::Site::Token(context.thread.id),
+        _ => return Err(unknown()),
+    })
 }
 
 /// The word of a thread that ends, which is an atomic if some thread asks for it.
@@ -87,12 +117,13 @@ fn finish(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow>
     let width = AtomicWidth::W32;
     if builtin == Builtin::Finished {
         learn(context, memory::Site::Finish)?;
-        return Ok(context.stop(Action::Load { address, width, ordering: Ordering::Acquire }, register(site)));
+        return Ok(context.stop(Action::Load { address, width, ordering: Ordering::Relaxed }, register(site)));
     }
     if !knows(context, memory::Site::Finish) {
         return context.give(site, 0);
     }
-    let action = Action::Store { address, width, ordering: Ordering::Release, value: 1 };
+    // The standard library counts a reference down.
+    let action = Action::Rmw { op: RmwOp::Xchg, address, width, ordering: Ordering::Release, operand: 1 };
     Ok(context.stop(action, Reply::None))
 }
 

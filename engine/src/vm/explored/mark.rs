@@ -32,10 +32,10 @@ impl Mark {
 }
 
 fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {
-    (thread.id, thread.phase, thread.pending, thread.life, thread.scope, &thread.postponed, &thread.fresh).hash(to);
+    (thread.id, thread.phase, thread.pending, thread.life, &thread.postponed, &thread.fresh).hash(to);
     (&thread.frames, &thread.big_slots, &thread.exceptions, &thread.thread_locals).hash(to);
     (thread.errno, &thread.specifics, thread.destructors_run, &thread.env, &thread.panic).hash(to);
-    (thread.spawned_at, thread.entry, thread.randoms, thread.woken, thread.time_was_asked).hash(to);
+    (thread.spawned_at, thread.entry, thread.randoms, thread.woken, thread.parked, thread.time_was_asked).hash(to);
     for register in thread.registers_in_use() {
         to.write_u64(thread.stack.without_serial(*register));
     }

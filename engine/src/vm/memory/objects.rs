@@ -45,7 +45,6 @@ impl Version {
 pub enum Key {
     Output,
     Keys,
-    Scopes,
     Status(ThreadId),
     /// The static with that number.
     Static(u32),

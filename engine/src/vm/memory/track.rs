@@ -17,6 +17,7 @@ use crate::program::address::STACK_BIT;
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::{Fault, race_texts};
+use crate::vm::thread::ThreadId;
 
 use super::alloc::{AllocKind, Sharing};
 use super::explain::{self, Access};
@@ -41,6 +42,12 @@ pub enum Site {
     Static(u32),
     /// Whether channels are disconnected, without waiting for it: the order in which senders go is visible.
     Disconnection,
+    /// Whether writers wait for a lock, without waiting for it: they say so.
+    Writers,
+    /// The hook for panics, while there are several threads: its lock is visible.
+    Hook,
+    /// The token of a thread, after it has waited in the standard library, which parks it.
+    Token(ThreadId),
     /// Whether threads have ended, without waiting for it: their end is visible.
     Finish,
     /// How far a thread has backed off.

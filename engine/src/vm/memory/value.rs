@@ -18,7 +18,6 @@ pub enum Value {
     Freed(Freed),
     Output(Output),
     Keys(Vec<Option<Key>>),
-    Scopes(Vec<(u64, ThreadId)>),
     Status(Status),
 }
 

@@ -318,3 +318,48 @@ fn waited_again_and_again() {
         while receiver.recv_timeout(Duration::from_millis(1)).is_err() {}
     });
 }
+
+// The library parks a thread that waits for a message. If the token that was meant for later comes before that thread has
+// woken up, it is gone: `tests/tests/library.rs` has that natively.
+#[dpor::test]
+fn token_lost_while_receiving() {
+    let (sender, receiver) = mpsc::channel();
+    let main = thread::current();
+    let thread = thread::spawn(move || {
+        sender.send(1).unwrap();
+        main.unpark();
+    });
+    assert_eq!(receiver.recv(), Ok(1));
+    thread::park(); // ERROR: deadlock
+    thread.join().unwrap();
+}
+
+// A thread for which there is a message already is not parked.
+#[dpor::test]
+fn token_kept_where_nobody_waits() {
+    let (sender, receiver) = mpsc::channel();
+    let main = thread::current();
+    thread::spawn(move || {
+        sender.send(1).unwrap();
+        main.unpark();
+    })
+    .join()
+    .unwrap();
+    assert_eq!(receiver.recv(), Ok(1));
+    thread::park();
+}
+
+// Who looks at its token before it receives, and not afterwards, never notices: one execution, as if it had not parked.
+#[dpor::test]
+fn token_used_before_receiving() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (sender, receiver) = mpsc::channel();
+    let main = thread::current();
+    let thread = thread::spawn(move || {
+        main.unpark();
+        sender.send(1).unwrap();
+    });
+    thread::park();
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap();
+}

@@ -8,8 +8,10 @@
 
 mod channels;
 mod condvars;
+mod fences;
 mod futexes;
 mod locks;
 mod once;
+mod panics;
 mod rwlocks;
 mod threads;

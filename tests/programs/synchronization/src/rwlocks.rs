@@ -44,16 +44,56 @@ fn two_readers_and_a_writer() {
     readers_and_writers(2, 1);
 }
 
-// Before the writer, after it, or in vain while it is there.
+// Before the writer, which finds the lock free, or has to wait first; after it; or in vain while it is there.
 #[dpor::test]
 fn attempt_to_read() {
-    // COUNT: rc11 3 sc 3 tso 3 pso 3
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
     let number = RwLock::new(0);
     thread::scope(|scope| {
         scope.spawn(|| *number.write().unwrap() = 1);
         if let Ok(guard) = number.try_read() {
             assert!(*guard < 2);
         }
+    });
+}
+
+// In the library, an attempt to read fails while a writer waits, though nobody but a reader has the lock:
+// `tests/tests/library.rs` has that natively.
+#[dpor::test]
+fn attempt_to_read_while_a_writer_waits() {
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        let _guard = number.read().unwrap();
+        scope.spawn(|| *number.write().unwrap() = 1);
+        assert!(number.try_read().is_ok()); // ERROR: panic
+    });
+}
+
+// It fails: the writer was there before, and waits. It succeeds: the writer finds the lock as it was before, or with both
+// readers, or with the first one again, or free.
+#[dpor::test]
+fn attempt_to_read_with_both_outcomes() {
+    // COUNT: rc11 5 sc 5 tso 5 pso 5
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        let guard = number.read().unwrap();
+        scope.spawn(|| *number.write().unwrap() = 1);
+        let second = number.try_read();
+        assert!(second.is_err() || *second.unwrap() == 0);
+        drop(guard);
+    });
+}
+
+// Once the writer is done, nobody waits any more.
+#[dpor::test]
+fn attempt_to_read_after_the_writer() {
+    let number = RwLock::new(0);
+    thread::scope(|scope| {
+        let guard = number.read().unwrap();
+        let writer = scope.spawn(|| *number.write().unwrap() = 1);
+        drop(guard);
+        writer.join().unwrap();
+        assert_eq!(*number.try_read().unwrap(), 1);
     });
 }
 

@@ -1,8 +1,8 @@
 //! Barriers, parking, and the end of threads.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Acquire, Ordering::Relaxed, fence};
 use std::thread;
 use std::time::Duration;
 
@@ -127,7 +127,8 @@ fn parked_after_the_token_is_used_up() {
     thread::park(); // ERROR: deadlock
 }
 
-// The thread has ended, and what it did is visible; or it has not.
+// The thread has ended, or it has not. In the library, to ask is to look at a reference count, with a relaxed load: what the
+// thread did is visible only after a fence.
 #[dpor::test]
 fn finished() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2
@@ -136,10 +137,27 @@ fn finished() {
     thread::scope(|scope| {
         let thread = scope.spawn(move || unsafe { *data.0.get() = 5 });
         if thread.is_finished() {
+            fence(Acquire);
             assert_eq!(unsafe { *data.0.get() }, 5);
         }
         thread.join().unwrap();
     });
+}
+
+#[dpor::test]
+fn finished_without_a_fence() {
+    let data = Shared(UnsafeCell::new(0));
+    let data = &data;
+    let thread = thread::scope(|scope| {
+        let thread = scope.spawn(move || unsafe {
+            *data.0.get() = 5 // ERROR: data-race
+        });
+        while !thread.is_finished() {
+            thread::yield_now();
+        }
+        unsafe { *data.0.get() } // ERROR: data-race
+    });
+    assert_eq!(thread, 5);
 }
 
 // A loop that asks again and again ends in one way.
@@ -153,6 +171,7 @@ fn asked_until_it_is_finished() {
         while !thread.is_finished() {
             thread::yield_now();
         }
+        fence(Acquire);
         assert_eq!(unsafe { *data.0.get() }, 5);
     });
 }
@@ -196,4 +215,72 @@ fn unparked_within_centuries() {
     let other = thread::spawn(move || main.unpark());
     thread::park_timeout(Duration::MAX);
     other.join().unwrap();
+}
+
+/// Writes to what it points to when it is dropped.
+struct Late(Cell<Option<&'static Shared>>);
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        let Some(data) = self.0.take() else { return };
+        unsafe { *data.0.get() = 1 } // ERROR: data-race
+    }
+}
+
+thread_local! {
+    static LATE: Late = const { Late(Cell::new(None)) };
+}
+
+// A scope ends when the closures of its threads have returned. The destructors of their thread-locals may still run, as the
+// library's documentation says.
+#[dpor::test]
+fn thread_locals_after_the_end_of_a_scope() {
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| LATE.with(|late| late.0.set(Some(&DATA))));
+    });
+    assert!(unsafe { *DATA.0.get() } < 2); // ERROR: data-race
+}
+
+// Whoever joins a thread waits for its destructors, too.
+#[dpor::test]
+fn thread_locals_after_a_join() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| LATE.with(|late| late.0.set(Some(&DATA)))).join().unwrap();
+    });
+    assert_eq!(unsafe { *DATA.0.get() }, 1);
+}
+
+// What the closures of a scope's threads did happens before its end; in which order they are done makes no difference.
+#[dpor::test]
+fn the_end_of_a_scope() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let mut numbers = [0; 3];
+    thread::scope(|scope| {
+        for number in &mut numbers {
+            scope.spawn(|| *number = 1);
+        }
+    });
+    assert_eq!(numbers, [1; 3]);
+}
+
+// The end of a scope parks the thread that waits there. The token that wakes it may be the one that was meant for later:
+// `tests/tests/library.rs` has that natively.
+#[dpor::test]
+fn token_lost_at_the_end_of_a_scope() {
+    let main = thread::current();
+    thread::scope(|scope| {
+        scope.spawn(|| main.unpark());
+    });
+    thread::park(); // ERROR: deadlock
+}
+
+// A scope whose threads are joined parks nobody, and takes no token.
+#[dpor::test]
+fn token_kept_where_a_scope_does_not_wait() {
+    let main = thread::current();
+    thread::scope(|scope| scope.spawn(|| main.unpark()).join().unwrap());
+    thread::park();
 }

@@ -12,7 +12,8 @@ use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_elapse, dpor_poll, dpor_polled, dpor_reach, dpor_try_add, dpor_unsupported, finite, order, test, wait,
+    dpor_ask, dpor_asked, dpor_elapse, dpor_reach, dpor_try_add, dpor_unsupported, finite, order, question, test, token,
+    wait,
 };
 use crate::time::{Duration, Instant};
 
@@ -68,7 +69,9 @@ impl<T, Kind> Channel<T, Kind> {
 
     /// Waits until so many tickets of receivers are drawn; if no more will be, takes the message back.
     fn wait_for_room(&self, ticket: u32, needed: u32) -> Result<(), SendTimeoutError<T>> {
+        let parks = self.will_park(&self.taken, needed);
         let taken = dpor_reach(&self.taken, wait::ROOM, test::AT_LEAST, needed, true, core::ptr::null());
+        token::disturb(parks);
         if taken & !CLOSED >= needed {
             return Ok(());
         }
@@ -112,9 +115,21 @@ impl<T, Kind> Channel<T, Kind> {
             return self.recv_within(deadline.saturating_duration_since(Instant::now()));
         }
         let ticket = self.taken.fetch_add(1, self.order_of_taking()) & !CLOSED;
-        let keepers = if dpor_polled() { core::ptr::null() } else { self.users.senders() };
+        let parks = self.will_park(&self.sent, ticket + 1);
+        let keepers =
+            if dpor_asked(question::DISCONNECTION) { core::ptr::null() } else { self.users.senders() };
         let sent = dpor_reach(&self.sent, wait::MESSAGE, test::AT_LEAST, ticket + 1, true, keepers);
+        token::disturb(parks);
         if sent & !CLOSED > ticket { Ok(self.queue.take(ticket)) } else { Err(RecvTimeoutError::Disconnected) }
+    }
+
+    /// Whether a thread that waits for a word to be so large parks, as far as its token is of interest.
+    fn will_park(&self, word: &Atomic<u32>, needed: u32) -> bool {
+        if !token::matters() {
+            return false;
+        }
+        dpor_ask(question::DISCONNECTION);
+        word.load(SeqCst) < needed
     }
 
     /// Senders see how many tickets of receivers are drawn only where they have to wait for it.
@@ -129,6 +144,7 @@ impl<T, Kind> Channel<T, Kind> {
             Some(0) => self.meet(),
             _ => self.try_recv(),
         };
+        token::disturb(token::matters());
         result.map_err(|error| match error {
             TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             TryRecvError::Empty => {
@@ -141,7 +157,7 @@ impl<T, Kind> Channel<T, Kind> {
     /// In a channel without capacity: draws a ticket, so that senders see that a receiver is there, and makes it void if
     /// no sender has come.
     fn meet(&self) -> Result<T, TryRecvError> {
-        dpor_poll();
+        dpor_ask(question::DISCONNECTION);
         let ticket = self.taken.fetch_add(1, SeqCst) & !CLOSED;
         let sent = dpor_try_add(&self.sent, order::SEQ_CST, test::IS, ticket, 1);
         if sent & !CLOSED > ticket {
@@ -158,7 +174,7 @@ impl<T, Kind> Channel<T, Kind> {
 
     /// Receives a message if there is one.
     pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
-        dpor_poll();
+        dpor_ask(question::DISCONNECTION);
         // The word that a thread which tries again and again waits for is the last one that it looks at.
         let taken = self.taken.load(SeqCst) & !CLOSED;
         let sent = self.sent.load(SeqCst);
@@ -209,7 +225,7 @@ impl<T, Kind> Channel<T, Kind> {
     }
 
     pub(crate) fn is_disconnected(&self) -> bool {
-        dpor_poll();
+        dpor_ask(question::DISCONNECTION);
         self.sent.load(SeqCst) >= CLOSED
     }
 }

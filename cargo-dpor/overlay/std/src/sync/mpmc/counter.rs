@@ -7,7 +7,7 @@
 use super::queue::{self, Users};
 use crate::ops;
 use crate::sync::atomic::{Atomic, Ordering};
-use crate::sys::sync::checker::{dpor_leave, dpor_polled};
+use crate::sys::sync::checker::{dpor_asked, dpor_leave, question};
 
 /// A channel as the ends of it need it.
 pub(crate) trait Ends {
@@ -46,7 +46,7 @@ impl<C: Ends> Sender<C> {
     ///
     /// The sender is not used afterwards.
     pub(crate) unsafe fn release(&self, disconnect: impl FnOnce(&C) -> bool) {
-        let ordered = dpor_polled();
+        let ordered = dpor_asked(question::DISCONNECTION);
         if ordered {
             // SAFETY: the channel is there as long as one of its ends.
             unsafe { (*self.shared).left.fetch_add(1, Ordering::AcqRel) };

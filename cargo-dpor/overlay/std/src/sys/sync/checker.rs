@@ -33,7 +33,7 @@ pub(crate) mod then {
     pub(crate) const REPLACE: u32 = 3;
 }
 
-/// What a thread waits for, to say so if it waits for ever.
+/// What a thread waits for, to say so if it is blocked forever.
 pub(crate) mod wait {
     pub(crate) const MUTEX: u32 = 0;
     pub(crate) const READ_LOCK: u32 = 1;
@@ -46,6 +46,20 @@ pub(crate) mod wait {
     pub(crate) const ROOM: u32 = 8;
     /// More time than will ever pass.
     pub(crate) const TIME: u32 = 9;
+    /// All threads of a scope to be done.
+    pub(crate) const SCOPE: u32 = 10;
+}
+
+/// What some threads ask, so that others have to do more to answer it.
+pub(crate) mod question {
+    /// Whether a channel is disconnected, without waiting for it.
+    pub(crate) const DISCONNECTION: u32 = 0;
+    /// Whether a writer waits for a lock, without waiting for it.
+    pub(crate) const WRITERS: u32 = 1;
+    /// What the hook for panics is, while other threads may change it.
+    pub(crate) const HOOK: u32 = 2;
+    /// Whether this thread has a token, after the library itself has parked it.
+    pub(crate) const TOKEN: u32 = 3;
 }
 
 /// The orderings of an attempt, where it succeeds and where it fails.
@@ -101,11 +115,17 @@ unsafe extern "C" {
     /// and this is an action; else it is none, and never true.
     pub(crate) safe fn dpor_spurious() -> bool;
 
-    /// Not an action: whether some thread asks, without waiting, if a channel is disconnected.
-    pub(crate) safe fn dpor_polled() -> bool;
+    /// Not an action: whether some thread asks this question; whether this thread does, where that is about the thread.
+    pub(crate) safe fn dpor_asked(question: u32) -> bool;
 
-    /// Not an action: says that a thread is about to ask that.
-    pub(crate) safe fn dpor_poll();
+    /// Not an action: says that this thread is about to ask a question.
+    pub(crate) safe fn dpor_ask(question: u32);
+
+    /// Not an action: from now on, the library may have parked this thread.
+    pub(crate) safe fn dpor_parked();
+
+    /// One of so many ways to go on.
+    pub(crate) safe fn dpor_choose(ways: u32) -> u32;
 
     /// Not an action: for this thread, so many nanoseconds are over.
     pub(crate) safe fn dpor_elapse(nanoseconds: u64);
@@ -133,6 +153,96 @@ pub(crate) fn dpor_sleep(duration: Duration) {
     if finite(duration).is_none() {
         let over = Atomic::<u32>::new(0);
         dpor_await(&over, wait::TIME, test::IS, 1, then::READ, 0, 0);
+    }
+}
+
+/// The token of a thread that waits in the library, which parks it for that.
+///
+/// A thread that is parked is woken by a token, whoever it is from: it may take that of the user, and whoever wakes it may
+/// leave one that was not needed.
+pub(crate) mod token {
+    use super::{dpor_asked, dpor_choose, dpor_parked, question};
+    use crate::thread;
+    use crate::time::Duration;
+
+    /// Whether this thread ever looks at its token after the library has parked it.
+    #[inline(never)]
+    pub(crate) fn matters() -> bool {
+        dpor_parked();
+        dpor_asked(question::TOKEN)
+    }
+
+    /// This thread was parked, if `parked`: its token is as before, or gone, or there is one.
+    #[inline(never)]
+    pub(crate) fn disturb(parked: bool) {
+        match if parked { dpor_choose(3) } else { 0 } {
+            0 => {}
+            1 => thread::park_timeout(Duration::ZERO),
+            _ => thread::current().unpark(),
+        }
+    }
+}
+
+/// The threads of a scope: how many are at work, and who waits for them. If the token of that one matters, all is done as in
+/// the library; else, in which order the threads are done makes no difference.
+///
+/// Functions that bookkeeping calls to be seen, here and below, must not become a part of it.
+pub(crate) mod scope {
+    use super::{dpor_parked, dpor_reach, test, wait};
+    use crate::sync::atomic::Atomic;
+    use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+    use crate::thread::Thread;
+
+    /// A thread is about to be spawned; how many there were.
+    #[inline(never)]
+    pub(crate) fn enter(running: &Atomic<usize>) -> usize {
+        running.fetch_add(1, Relaxed)
+    }
+
+    /// A thread is done.
+    #[inline(never)]
+    pub(crate) fn leave(running: &Atomic<usize>, owner: &Thread) {
+        if running.fetch_sub(1, Release) == 1 {
+            owner.unpark();
+        }
+    }
+
+    /// Waits for all threads, parking the owner, which is this thread.
+    #[inline(never)]
+    pub(crate) fn park(running: &Atomic<usize>, owner: &Thread) {
+        while running.load(Acquire) != 0 {
+            // SAFETY: the handle belongs to this thread.
+            unsafe { owner.park() };
+        }
+    }
+
+    /// Waits until all threads have left.
+    #[inline(never)]
+    pub(crate) fn wait(running: &Atomic<usize>) {
+        dpor_parked();
+        let never = Atomic::<u32>::new(0);
+        dpor_reach(&never, wait::SCOPE, test::IS, 1, true, running.as_ptr().cast());
+    }
+}
+
+/// The hook for panics, which is behind a lock that threads wait for in sight of the checker.
+pub(crate) mod hook {
+    use crate::mem;
+    use crate::sync::nonpoison::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+    #[inline(never)]
+    pub(crate) fn read<T>(hook: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+        hook.read()
+    }
+
+    #[inline(never)]
+    pub(crate) fn write<T>(hook: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+        hook.write()
+    }
+
+    #[inline(never)]
+    pub(crate) fn replace<T>(hook: &RwLock<T>, new: T) -> T {
+        mem::replace(&mut *hook.write(), new)
     }
 }
 

@@ -29,6 +29,6 @@ impl Mutex {
 
     #[inline]
     pub unsafe fn unlock(&self) {
-        self.word.store(FREE, Release);
+        self.word.swap(FREE, Release);
     }
 }

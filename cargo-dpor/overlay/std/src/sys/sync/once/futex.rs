@@ -46,7 +46,7 @@ struct Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.word.store(self.outcome, Release);
+        self.word.swap(self.outcome, Release);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sys::sync::checker::{dpor_await, dpor_try_add, order, test, then, wait};
+use crate::sys::sync::checker::{dpor_ask, dpor_asked, dpor_await, dpor_try_add, order, question, test, then, wait};
 
 const FREE: u32 = 0;
 /// More readers than this there cannot be.
@@ -11,14 +11,14 @@ const WRITER: u32 = (1 << 30) - 1;
 
 pub struct RwLock {
     word: Atomic<u32>,
-    /// The type is as large as elsewhere.
-    _unused: u32,
+    /// How many writers are waiting; counted only if some thread tries to read without waiting.
+    writers: Atomic<u32>,
 }
 
 impl RwLock {
     #[inline]
     pub const fn new() -> Self {
-        RwLock { word: Atomic::<u32>::new(FREE), _unused: 0 }
+        RwLock { word: Atomic::<u32>::new(FREE), writers: Atomic::<u32>::new(0) }
     }
 
     #[inline]
@@ -26,9 +26,12 @@ impl RwLock {
         dpor_await(&self.word, wait::READ_LOCK, test::BELOW, MAX_READERS, then::ADD, 1, 0);
     }
 
+    /// Fails while a writer has the lock, or waits for it.
     #[inline]
     pub fn try_read(&self) -> bool {
-        dpor_try_add(&self.word, order::ACQUIRE, test::BELOW, MAX_READERS, 1) < MAX_READERS
+        dpor_ask(question::WRITERS);
+        self.writers.load(Relaxed) == 0
+            && dpor_try_add(&self.word, order::ACQUIRE, test::BELOW, MAX_READERS, 1) < MAX_READERS
     }
 
     #[inline]
@@ -38,7 +41,26 @@ impl RwLock {
 
     #[inline]
     pub fn write(&self) {
+        if dpor_asked(question::WRITERS) {
+            self.write_in_sight();
+        } else {
+            self.wait_to_write();
+        }
+    }
+
+    #[inline]
+    fn wait_to_write(&self) {
         dpor_await(&self.word, wait::WRITE_LOCK, test::IS, FREE, then::SET, WRITER, 0);
+    }
+
+    /// Takes the lock; if it has to wait, those who try to read see that.
+    fn write_in_sight(&self) {
+        if self.try_write() {
+            return;
+        }
+        self.writers.fetch_add(1, Relaxed);
+        self.wait_to_write();
+        self.writers.fetch_sub(1, Relaxed);
     }
 
     #[inline]
@@ -48,12 +70,12 @@ impl RwLock {
 
     #[inline]
     pub unsafe fn write_unlock(&self) {
-        self.word.store(FREE, Release);
+        self.word.swap(FREE, Release);
     }
 
     /// The writer becomes a reader, with nobody in between.
     #[inline]
     pub unsafe fn downgrade(&self) {
-        self.word.store(1, Release);
+        self.word.swap(1, Release);
     }
 }

@@ -3,7 +3,9 @@
 use crate::pin::Pin;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Release};
-use crate::sys::sync::checker::{dpor_await, dpor_elapse, dpor_spurious, finite, test, then, wait};
+use crate::sys::sync::checker::{
+    dpor_ask, dpor_await, dpor_elapse, dpor_spurious, finite, question, test, then, wait,
+};
 use crate::time::Duration;
 
 const NONE: u32 = 0;
@@ -19,6 +21,7 @@ impl Parker {
     }
 
     pub unsafe fn park(self: Pin<&Self>) {
+        dpor_ask(question::TOKEN);
         if dpor_spurious() {
             return;
         }
@@ -27,6 +30,7 @@ impl Parker {
 
     pub unsafe fn park_timeout(self: Pin<&Self>, timeout: Duration) {
         let Some(timeout) = finite(timeout) else { return unsafe { self.park() } };
+        dpor_ask(question::TOKEN);
         if self.word.swap(NONE, Acquire) == NONE {
             dpor_elapse(timeout);
         }

@@ -1,0 +1,63 @@
+//! Releasing something is an update in the library: where updates empty the store buffer, so does this.
+//!
+//! Each thread stores while it has something, releases it, and looks for the store of the other: store buffering. The
+//! language allows that neither sees the other; on x86, where all updates are full fences, that cannot be.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, Once, RwLock};
+use std::thread;
+
+/// Runs two threads, each of which stores to a number of its own and looks at that of the other afterwards, and says what
+/// they saw. `within` runs what it is given while the thread has something of its own.
+fn store_buffering(within: impl Fn(usize, &dyn Fn()) + Sync) -> [u32; 2] {
+    let numbers = [AtomicU32::new(0), AtomicU32::new(0)];
+    let side = |own: usize| {
+        within(own, &|| numbers[own].store(1, Relaxed));
+        numbers[1 - own].load(Relaxed)
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(|| side(1));
+        [side(0), other.join().unwrap()]
+    })
+}
+
+#[dpor::test]
+fn mutexes() {
+    // MODELS: rc11
+    let locks = [Mutex::new(()), Mutex::new(())];
+    let seen = store_buffering(|own, store| {
+        let _guard = locks[own].lock().unwrap();
+        store();
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+#[dpor::test]
+fn write_locks() {
+    // MODELS: rc11
+    let locks = [RwLock::new(()), RwLock::new(())];
+    let seen = store_buffering(|own, store| {
+        let _guard = locks[own].write().unwrap();
+        store();
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+#[dpor::test]
+fn read_locks() {
+    // MODELS: rc11
+    let locks = [RwLock::new(()), RwLock::new(())];
+    let seen = store_buffering(|own, store| {
+        let _guard = locks[own].read().unwrap();
+        store();
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+#[dpor::test]
+fn initialization() {
+    // MODELS: rc11
+    let once = [Once::new(), Once::new()];
+    let seen = store_buffering(|own, store| once[own].call_once(store));
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
