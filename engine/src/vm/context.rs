@@ -91,11 +91,15 @@ impl<'a> Context<'a> {
         let place = self.place();
         let quiet = self.thread.frames.last().is_some_and(|frame| frame.quiet);
         let sharing = self.sharing(place, quiet);
-        match self.heap.alloc(self.thread.id, Request { size, align, kind, place, sharing, quiet }) {
-            Ok(alloc) => Ok(Some(alloc.base)),
-            Err(AllocError::TooLarge) => Ok(None),
-            Err(AllocError::Exhausted) => Err(Fault::limit("the thread has made too many allocations")),
+        let address = match self.heap.alloc(self.thread.id, Request { size, align, kind, place, sharing, quiet }) {
+            Ok(alloc) => alloc.base,
+            Err(AllocError::TooLarge) => return Ok(None),
+            Err(AllocError::Exhausted) => return Err(Fault::limit("the thread has made too many allocations")),
+        };
+        if sharing == Sharing::Tracked {
+            self.space().track_alloc(address, size)?;
         }
+        Ok(Some(address))
     }
 
     /// Who will access what is allocated at a place.

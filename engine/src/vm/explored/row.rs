@@ -53,9 +53,10 @@ impl Moment<'_> {
     fn record(&self, touch: &Touch) -> Record {
         let (kind, event) = match touch.deed {
             // The access itself is the latest event; what follows comes after it.
-            Deed::Atomic { write, .. } => (Kind { write, atomic: true }, self.events.saturating_sub(1)),
-            Deed::Read | Deed::Quiet | Deed::Asked { .. } => (Kind { write: false, atomic: false }, self.events),
-            Deed::Write | Deed::Free | Deed::Renew => (Kind { write: true, atomic: false }, self.events),
+            Deed::Atomic { write, .. } => (Kind::atomic(write), self.events.saturating_sub(1)),
+            Deed::Read | Deed::Quiet | Deed::Asked { .. } => (Kind::plain(false), self.events),
+            Deed::Write | Deed::Free | Deed::Renew => (Kind::plain(true), self.events),
+            Deed::Alloc => (Kind::ALLOCATION, self.events),
         };
         Record { piece: touch.piece, thread: self.thread, kind, event, place: touch.place }
     }
@@ -106,7 +107,7 @@ impl Row {
                 }
             }
             Deed::Free | Deed::Renew => self.races.clear(touch.piece),
-            Deed::Read | Deed::Write => self.races.note(moment.record(touch)),
+            Deed::Read | Deed::Write | Deed::Alloc => self.races.note(moment.record(touch)),
         }
     }
 

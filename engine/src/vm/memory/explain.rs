@@ -172,14 +172,16 @@ fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
     } else {
         fault
     };
-    note_place(fault, "freed here", freed.freed_at, freed.freed_by)
+    let freed_here = if freed.kind == AllocKind::Local { "its scope ends here" } else { "freed here" };
+    note_place(fault, freed_here, freed.freed_at, freed.freed_by)
 }
 
 fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
     if let AllocKind::Frame(_) = freed.kind {
         return used_after_return(what);
     }
-    let message = format!("{what} in a {} of {} that was freed", freed.kind.describe(), bytes(u64::from(freed.size)));
+    let gone = if freed.kind == AllocKind::Local { ", which is out of scope" } else { " that was freed" };
+    let message = format!("{what} in a {} of {}{gone}", freed.kind.describe(), bytes(u64::from(freed.size)));
     note_freed(Fault::new(ErrorKind::UseAfterFree, message).about(freed.base), freed)
 }
 

@@ -64,6 +64,8 @@ pub struct AtomId(pub u32);
 pub enum Deed {
     Read,
     Write,
+    /// It is allocated.
+    Alloc,
     Free,
     /// The standard library's own access: it matters only where atomics are.
     Quiet,
@@ -109,7 +111,8 @@ impl Log {
             && last.piece.object == touch.piece.object
         {
             let same = last.piece == touch.piece;
-            if same && (last.deed == touch.deed || (last.deed, touch.deed) == (Deed::Read, Deed::Write)) {
+            let covered = touch.deed == Deed::Write && matches!(last.deed, Deed::Read | Deed::Alloc);
+            if same && (last.deed == touch.deed || covered) {
                 *last = touch;
                 return;
             }

@@ -31,6 +31,20 @@ impl Piece {
 pub struct Kind {
     pub write: bool,
     pub atomic: bool,
+    /// The memory was allocated: a plain write.
+    pub allocates: bool,
+}
+
+impl Kind {
+    pub const ALLOCATION: Kind = Kind { allocates: true, ..Kind::plain(true) };
+
+    pub const fn plain(write: bool) -> Kind {
+        Kind { write, atomic: false, allocates: false }
+    }
+
+    pub const fn atomic(write: bool) -> Kind {
+        Kind { atomic: true, ..Kind::plain(write) }
+    }
 }
 
 /// One access.
@@ -169,12 +183,12 @@ mod tests {
 
     fn plain(thread: u16, event: u32, write: bool, start: u32, end: u32) -> Record {
         let piece = Piece { object: ObjectId(3), start, end };
-        let kind = Kind { write, atomic: false };
+        let kind = Kind::plain(write);
         Record { piece, thread: ThreadId(thread), kind, event, place: PlaceId(0) }
     }
 
     fn atomic(thread: u16, event: u32, write: bool) -> Record {
-        Record { kind: Kind { write, atomic: true }, ..plain(thread, event, write, 0, 4) }
+        Record { kind: Kind::atomic(write), ..plain(thread, event, write, 0, 4) }
     }
 
     impl Races {
@@ -257,6 +271,15 @@ mod tests {
         assert!(races.clone().access(half(1, 1, false), &[1, 2]).is_err());
         races.access(half(1, 1, false), &[2, 2]).unwrap();
         races.access(atomic(2, 0, false), &[2, 1, 1]).unwrap();
+    }
+
+    #[test]
+    fn an_allocation_is_a_write() {
+        let mut races = Races::default();
+        races.access(Record { kind: Kind::ALLOCATION, ..plain(MAIN, 0, true, 0, 8) }, &[1, 0]).unwrap();
+        assert!(races.clone().access(plain(1, 0, false, 0, 4), &[0, 1]).is_err());
+        assert!(races.clone().access(atomic(1, 0, false), &[0, 1]).is_err(), "atomics are no exception");
+        races.access(atomic(1, 0, false), &[1, 1]).unwrap();
     }
 
     #[test]

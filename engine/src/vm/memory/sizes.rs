@@ -93,7 +93,7 @@ impl Space<'_> {
         }
         // It races with them, or will not when it takes place: then another thread has done this before.
         let place = self.place();
-        if self.racing_atomic(target, Kind { write: false, atomic: true }, place).is_some() {
+        if self.racing_atomic(target, Kind::atomic(false), place).is_some() {
             return Ok(());
         }
         for rival in rivals {

@@ -48,6 +48,8 @@ pub enum Site {
     Hook,
     /// The token of a thread, after it has waited in the standard library, which parks it.
     Token(ThreadId),
+    /// What time it is, while there are several threads: time is kept in order.
+    Clock,
     /// Whether threads have ended, without waiting for it: their end is visible.
     Finish,
     /// How far a thread has backed off.
@@ -264,7 +266,8 @@ impl Space<'_> {
         if deed == Deed::Free {
             return self.end(target.piece, target.address, place);
         }
-        self.note_access(target, Kind { write: deed == Deed::Write, atomic: false }, place, true)?;
+        let kind = if deed == Deed::Alloc { Kind::ALLOCATION } else { Kind::plain(deed == Deed::Write) };
+        self.note_access(target, kind, place, true)?;
         self.log(Touch { piece: target.piece, deed, place });
         Ok(())
     }
@@ -295,7 +298,7 @@ impl Space<'_> {
     /// A piece of shared memory, which begins at an address, is gone: what other threads did to it must have come before.
     fn end(&mut self, piece: Piece, address: u64, place: PlaceId) -> Checked<()> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
-        let kind = Kind { write: true, atomic: false };
+        let kind = Kind::plain(true);
         let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
             let at = address - u64::from(piece.start) + u64::from(other.piece.start.max(piece.start));
@@ -306,6 +309,17 @@ impl Space<'_> {
         self.heap.objects.races.clear(piece);
         self.log(Touch { piece, deed: Deed::Free, place });
         Ok(())
+    }
+
+    /// Allocating memory counts as a write to all of it.
+    pub fn track_alloc(&mut self, address: u64, len: u64) -> Checked<()> {
+        if !self.tracking || self.quiet || self.heap.alone || len == 0 {
+            return Ok(());
+        }
+        match self.shared(address, len)? {
+            Some(target) if target.tracked => self.note_plain(target, Deed::Alloc),
+            _ => Ok(()),
+        }
     }
 
     /// Freeing memory counts as a write to all of it.
@@ -331,7 +345,7 @@ impl Space<'_> {
         let place = self.place();
         let atom = self.heap.objects.atom(target.piece);
         if target.tracked {
-            self.note_access(target, Kind { write: writes, atomic: true }, place, kept)?;
+            self.note_access(target, Kind::atomic(writes), place, kept)?;
         }
         self.replace_rivals(target, atom, writes)?;
         let objects = &mut self.heap.objects;
@@ -435,6 +449,7 @@ pub fn address_of(target: Target, atom: Piece) -> (u64, u32) {
 /// What an access is called.
 pub fn name(kind: Kind) -> &'static str {
     match (kind.write, kind.atomic) {
+        _ if kind.allocates => "allocation",
         (true, true) => "atomic write",
         (true, false) => "write",
         (false, true) => "atomic read",

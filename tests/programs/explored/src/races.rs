@@ -1,6 +1,8 @@
 //! Data races, and synchronization that prevents them.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::*, fence};
+use std::alloc::{self, Layout};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::*, fence};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 
@@ -587,4 +589,42 @@ fn try_lock(lock: Ordering, unlock: Ordering) {
         scope.spawn(attempt);
         scope.spawn(attempt);
     });
+}
+
+// Memory that is published as it should be is there, or it is not.
+#[dpor::test]
+fn zeroed_memory_published() {
+    // COUNT: rc11 2 sc 2 tso 2 pso 2
+    publish_zeroed(Release, Acquire, |numbers| unsafe { numbers.cast::<u32>().read() });
+}
+
+// Atomic accesses are no exception: they, too, must come after the allocation.
+#[dpor::test(expect = "data-race")]
+fn zeroed_memory_loaded() {
+    publish_zeroed(Relaxed, Acquire, |numbers| unsafe { (*numbers)[0].load(Relaxed) });
+}
+
+// To allocate is to write: zeroed memory must be published like any other. Miri and GenMC say the same.
+#[dpor::test]
+fn zeroed_memory_read() {
+    publish_zeroed(Relaxed, Relaxed, |numbers| unsafe {
+        numbers.cast::<u32>().read() // ERROR: data-race
+    });
+}
+
+/// A thread publishes zeroed memory, and this one reads from it, if it is there already.
+fn publish_zeroed(store: Ordering, load: Ordering, read: fn(*const [AtomicU32; 4]) -> u32) {
+    static SLOT: AtomicPtr<[AtomicU32; 4]> = AtomicPtr::new(ptr::null_mut());
+    let thread = thread::spawn(move || SLOT.store(zeroed(), store));
+    let numbers = SLOT.load(load);
+    if !numbers.is_null() {
+        assert_eq!(read(numbers), 0);
+    }
+    thread.join().unwrap();
+    drop(unsafe { Box::from_raw(SLOT.load(Relaxed)) });
+}
+
+/// Memory that the allocator has zeroed: nobody writes to it.
+fn zeroed<T>() -> *mut T {
+    unsafe { alloc::alloc_zeroed(Layout::new::<T>()).cast() } // ERROR: data-race
 }
