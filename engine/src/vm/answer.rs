@@ -22,9 +22,6 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
         threads::end(context.thread);
         return Ok(());
     }
-    if let Action::Join { thread } = pending.action {
-        catch_up(context, thread);
-    }
     let value = match answer {
         Answer::Value(value) | Answer::Cas { old: value, .. } => value,
         Answer::Done => 0,
@@ -60,12 +57,6 @@ pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Resu
         }
     }
     Ok(())
-}
-
-/// For whoever joins a thread, at least as much time has passed as for that thread.
-fn catch_up(context: &mut Context, joined: ThreadId) {
-    let clock = context.world.status(joined).get().clock;
-    context.thread.clock = context.thread.clock.max(clock);
 }
 
 fn set_pair(context: &mut Context, at: u16, value: u128) {

@@ -147,6 +147,8 @@ pub struct Thread {
     pub randoms: u64,
     /// Nanoseconds since the start, as the thread counts them.
     pub clock: u64,
+    /// When time passed for it, if threads ask for the time: after so many of its events it was so late.
+    pub times: Vec<(u32, u64)>,
     /// How often it has asked what time it is.
     pub time_was_asked: u32,
     /// Whether there was no other thread yet.
@@ -181,7 +183,7 @@ impl Thread {
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
             (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
-            (self.time_was_asked, self.alone, self.idle, self.life, self.parked, self.joined),
+            (self.time_was_asked, self.alone, self.idle, self.life, self.parked, self.joined, &self.times),
         )
     }
 
@@ -230,6 +232,7 @@ impl Clone for Thread {
         self.thread_locals.clone_from(&source.thread_locals);
         self.specifics.clone_from(&source.specifics);
         self.env.clone_from(&source.env);
+        self.times.clone_from(&source.times);
         self.panic.clone_from(&source.panic);
         let Thread { id, phase, pending, errno, destructors_run, spawned_at, entry, .. } = *source;
         (self.id, self.phase, self.pending, self.errno) = (id, phase, pending, errno);

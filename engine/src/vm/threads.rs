@@ -60,10 +60,8 @@ pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
         return Ok(Flow::Continue);
     }
     free_locals(context)?;
-    if context.thread.clock != 0 {
-        context.world.status(context.thread.id).get_mut().clock = context.thread.clock;
-    }
-    leave_nothing(context.thread);
+    let explored = context.heap.tracking.is_some();
+    leave_nothing(context.thread, explored);
     Ok(context.stop(Action::End, Reply::None))
 }
 
@@ -98,12 +96,16 @@ fn free_locals(context: &mut Context) -> Result<(), Box<Fault>> {
     Ok(())
 }
 
-/// The thread will run no more: all threads that ended alike are the same. It is remembered whether it panicked.
-fn leave_nothing(thread: &mut Thread) {
+/// The thread will run no more: all threads that ended alike are the same. It is remembered whether it panicked, and when
+/// time passed for it.
+fn leave_nothing(thread: &mut Thread, explored: bool) {
     let Thread { id, spawned_at, entry, .. } = *thread;
     let (mut stack, panic) = (Stack::new(id), thread.panic.take());
+    let times = std::mem::take(&mut thread.times);
+    // On a fixed schedule, others catch up with it.
+    let clock = if explored { 0 } else { thread.clock };
     stack.end();
-    *thread = Thread { id, spawned_at, entry, stack, panic, ..Thread::default() };
+    *thread = Thread { id, spawned_at, entry, stack, panic, times, clock, ..Thread::default() };
 }
 
 /// The thread is no more.

@@ -58,8 +58,6 @@ pub struct Status {
     pub joined: bool,
     /// What its start function returned.
     pub result: u64,
-    /// How much time had passed for it when it ended.
-    pub clock: u64,
 }
 
 /// Something that threads share.

@@ -101,8 +101,8 @@ pub fn go_on(context: &mut Context, call: Call, value: u32) -> Checked<()> {
             if value & bit == 0 {
                 (leave(value), Step::End(Ok(0)))
             } else {
-                let clock = &mut context.thread.clock;
-                *clock = timeout.end(*clock).max(*clock);
+                let now = context.thread.clock;
+                time::pass(context, timeout.end(now).saturating_sub(now));
                 (leave(value & !bit), Step::End(Err(errno::ETIMEDOUT)))
             }
         }

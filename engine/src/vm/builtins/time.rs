@@ -1,11 +1,16 @@
-//! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do meanwhile;
-//! a new thread begins with that of its parent, and whoever joins a thread is no earlier than that.
+//! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do meanwhile.
+//!
+//! What happens before something else is not later than that. So a new thread begins with the time of its parent; and if
+//! threads ask what time it is, each remembers when it was how late, and catches up with those that it is ordered after
+//! before time passes for itself.
 
 use crate::program::Builtin;
 use crate::vm::action::{Action, Timeout};
 use crate::vm::code::Site;
 use crate::vm::context::{Context, Flow};
+use crate::vm::memory::Site as Tracked;
 
+use super::words::{knows, learn};
 use super::{Checked, errno, register};
 
 const SECOND: u64 = 1_000_000_000;
@@ -24,7 +29,10 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
     match builtin {
         Builtin::ClockGettime => {
             let [clock, out] = context.args(site);
-            context.thread.clock = context.thread.clock.saturating_add(TICK);
+            if !context.heap.alone {
+                learn(context, Tracked::Clock)?;
+            }
+            pass(context, TICK);
             context.thread.time_was_asked += 1;
             let now = context.thread.clock.saturating_add(start(clock));
             let mut space = context.space();
@@ -47,14 +55,48 @@ fn start(clock: u64) -> u64 {
     if clock == REALTIME { START_REALTIME } else { START_MONOTONIC }
 }
 
+/// Time passes for the thread.
+pub fn pass(context: &mut Context, nanoseconds: u64) {
+    let known = knows(context, Tracked::Clock);
+    if known {
+        catch_up(context);
+    }
+    let thread = &mut *context.thread;
+    thread.clock = thread.clock.saturating_add(nanoseconds);
+    let Some(tracking) = context.heap.tracking.as_deref().filter(|_| known) else { return };
+    match thread.times.last_mut() {
+        Some((events, time)) if *events == tracking.events => *time = thread.clock,
+        _ => thread.times.push((tracking.events, thread.clock)),
+    }
+}
+
+/// It is not earlier than when what happens before this happened. On a fixed schedule, that is all there was.
+fn catch_up(context: &mut Context) {
+    let thread = &mut *context.thread;
+    let Some(tracking) = context.heap.tracking.as_deref() else {
+        let others = context.threads.iter().flatten().map(|other| other.clock);
+        thread.clock = others.fold(thread.clock, u64::max);
+        return;
+    };
+    let objects = &mut context.heap.objects;
+    objects.log.unique = true;
+    for (other, seen) in objects.others.iter().zip(&tracking.clock) {
+        let times = other.as_ref().map_or(&[][..], |other| &other.thread.times);
+        let before = times.partition_point(|(events, _)| events < seen);
+        if let Some((_, time)) = times[..before].last() {
+            thread.clock = thread.clock.max(*time);
+        }
+    }
+}
+
 /// Time passes, and others may run.
 fn sleep(context: &mut Context, site: &Site, clock: u64, absolute: bool, request: u64) -> Checked<Flow> {
     let Some(nanoseconds) = timespec(context, request)? else { return context.give(site, errno::EINVAL) };
-    let now = &mut context.thread.clock;
     if absolute {
-        *now = (*now).max(nanoseconds.saturating_sub(start(clock)));
+        let left = nanoseconds.saturating_sub(start(clock)).saturating_sub(context.thread.clock);
+        pass(context, left);
     } else {
-        *now = now.saturating_add(nanoseconds);
+        pass(context, nanoseconds);
     }
     Ok(context.stop(Action::Yield, register(site)))
 }

@@ -12,7 +12,7 @@ use crate::vm::failure::Fault;
 use crate::vm::memory;
 use crate::vm::thread::Reply;
 
-use super::{Checked, register};
+use super::{Checked, register, time};
 
 /// How many threads a word has bits for.
 const BITS: u16 = 32;
@@ -77,7 +77,7 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
         }
         Builtin::Elapse => {
             let [nanoseconds] = context.args(site);
-            context.thread.clock = context.thread.clock.saturating_add(nanoseconds);
+            time::pass(context, nanoseconds);
             0
         }
         _ => {

@@ -105,6 +105,16 @@ fn detached_with_its_own() {
     thread::spawn(move || assert_eq!(numbers.iter().sum::<i32>(), 6));
 }
 
+// A detached thread must come to its end, too: the test is not over before.
+#[dpor::test]
+fn detached_and_blocked_forever() {
+    thread::spawn(|| {
+        loop {
+            thread::park(); // ERROR: deadlock
+        }
+    });
+}
+
 #[dpor::test]
 fn detached_race() {
     static DATA: Plain<u32> = Plain::new(0);
@@ -215,6 +225,47 @@ fn slept_and_joined() {
     thread::sleep(Duration::from_millis(20));
     thread.join().unwrap();
     assert!(before.elapsed() >= Duration::from_millis(20));
+}
+
+// What happens before something is not later: a time that was sent is over for whoever receives it.
+#[dpor::test]
+fn time_sent_to_another_thread() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(10));
+        sender.send(Instant::now()).unwrap();
+    });
+    let sent = receiver.recv().unwrap();
+    let received = Instant::now();
+    thread::sleep(Duration::from_millis(5));
+    assert!(received >= sent);
+    assert!(sent.elapsed() >= Duration::from_millis(5));
+    thread.join().unwrap();
+}
+
+// Whoever waits for a thread that sleeps has waited as long, if not longer.
+#[dpor::test]
+fn time_that_another_thread_slept() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (sender, receiver) = mpsc::channel();
+    let before = Instant::now();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(10));
+        sender.send(()).unwrap();
+    });
+    receiver.recv().unwrap();
+    assert!(before.elapsed() >= Duration::from_millis(10));
+    thread.join().unwrap();
+}
+
+// Threads that are not ordered say nothing about each other's time.
+#[dpor::test]
+fn time_of_two_threads() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let (first, second) = two(Instant::now, Instant::now);
+    let now = Instant::now();
+    assert!(now >= first && now >= second);
 }
 
 // To yield is not to wait.
