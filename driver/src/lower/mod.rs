@@ -17,6 +17,7 @@ mod discriminant;
 mod intrinsic;
 mod operand;
 mod place;
+mod renewed;
 mod rvalue;
 mod simd;
 mod simd_memory;
@@ -162,6 +163,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
 
         let names = self.local_names();
         let always_live = self.always_live();
+        let renewed = self.renewed_locals();
         for local in self.body.local_decls.indices() {
             self.slot_sizes.push(0);
             self.big_locals.push(None);
@@ -186,6 +188,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
                     Repr::One(_) | Repr::Two(..) if !in_memory.contains(local) => {
                         LocalPlace::Registers(self.emit.registers(repr.registers()))
                     }
+                    _ if renewed.contains(local) && layout.is_sized() && !layout.is_zst() => self.renewed_local(local, layout),
                     _ => self.memory_local(local, layout, always_live.contains(local), &names[local]),
                 }
             };
@@ -212,6 +215,14 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
                 LocalPlace::Pointer(reg)
             }
         }
+    }
+
+    /// A local in memory of its own, while it is alive.
+    fn renewed_local(&mut self, local: Local, layout: TyAndLayout<'tcx>) -> LocalPlace {
+        self.big_locals[local] = Some((layout.size.bytes(), layout.align.abi.bytes()));
+        let reg = self.emit.register();
+        self.emit.imm(reg, 0);
+        LocalPlace::Pointer(reg)
     }
 
     /// The user's name of a local, empty if it has none.

@@ -56,8 +56,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     fn storage_dead(&mut self, local: mir::Local) {
-        if let LocalPlace::Slot(offset) = self.locals[local] {
-            self.emit.op(Op::StorageDead { offset, size: self.slot_sizes[local] });
+        match self.locals[local] {
+            LocalPlace::Slot(offset) => self.emit.op(Op::StorageDead { offset, size: self.slot_sizes[local] }),
+            LocalPlace::Pointer(slot) if self.big_locals[local].is_some() => self.emit.op(Op::BigSlotDead { slot }),
+            _ => {}
         }
     }
 

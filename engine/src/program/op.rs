@@ -648,12 +648,16 @@ pub enum Op {
         dst: Reg,
         offset: u16,
     },
-    /// Allocates a local that does not fit in the frame; it is freed when the frame is left.
+    /// Allocates a local that is not in the frame; it is freed when the frame is left, at the latest.
     /// Executed again for the same `dst` (in a loop), it frees the one before.
     BigSlot {
         dst: Reg,
         size: u64,
         align: u8,
+    },
+    /// A local that [`Op::BigSlot`] allocated dies: it is freed, if it is still there.
+    BigSlotDead {
+        slot: Reg,
     },
     /// The slot at `offset` comes to life, uninitialized.
     StorageLive {

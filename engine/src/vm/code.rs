@@ -158,6 +158,7 @@ pub enum Inst {
     SlotAddr { dst: R, offset: u16 },
     /// The size is a constant.
     BigSlot { dst: R, align: u8, size: u32 },
+    BigSlotDead { slot: R },
     StorageLive { offset: u16, size: u16 },
     StorageDead { offset: u16, size: u16 },
     Index { dst: R, base: R, index: R, scale: u32 },

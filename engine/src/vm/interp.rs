@@ -517,6 +517,7 @@ pub fn execute(
                 }
 
                 Inst::BigSlot { .. }
+                | Inst::BigSlotDead { .. }
                 | Inst::ThreadLocal { .. }
                 | Inst::AtomicLoad { .. }
                 | Inst::AtomicStore { .. }

@@ -56,6 +56,7 @@ pub fn run(context: &mut Context) -> Checked<Flow> {
         Inst::AtomicCas { site } => Ok(cas(context, site)),
         Inst::Fence { ordering } => Ok(context.stop(Action::Fence { ordering }, Reply::None)),
         Inst::BigSlot { dst, align, size } => big_slot(context, dst, align, size),
+        Inst::BigSlotDead { slot } => big_slot_dead(context, slot),
         Inst::ThreadLocal { dst, index } => {
             let address = thread_local(context, index)?;
             context.set(usize::from(dst), address);
@@ -177,6 +178,17 @@ fn cas(context: &mut Context, site: u32) -> Flow {
     };
     let reply = Reply::Cas { at: u16::from(site.dst), wide: site.width == AtomicWidth::W128 };
     context.stop(action, reply)
+}
+
+fn big_slot_dead(context: &mut Context, slot: u8) -> Checked<Flow> {
+    let (depth, address) = (context.thread.frames.len() as u32 - 1, context.get(usize::from(slot)));
+    let is_it = |slot: &BigSlot| slot.depth == depth && slot.address == address;
+    if let Some(index) = context.thread.big_slots.iter().position(is_it) {
+        context.thread.big_slots.remove(index);
+        let place = context.place();
+        context.space().drop_block(address, place)?;
+    }
+    Ok(Flow::Continue)
 }
 
 fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flow> {

@@ -98,7 +98,9 @@ impl Inliner<'_> {
 
 fn is_small(function: &Function) -> bool {
     let allowed = |op: &Op| match op {
-        Op::BigSlot { .. } | Op::Resume | Op::CatchUnwind { .. } | Op::ThreadLocal { .. } => false,
+        Op::BigSlot { .. } | Op::BigSlotDead { .. } | Op::Resume | Op::CatchUnwind { .. } | Op::ThreadLocal { .. } => {
+            false
+        }
         Op::Call { unwind, .. } | Op::CallPtr { unwind, .. } | Op::Builtin { unwind, .. } => unwind.target().is_none(),
         _ => true,
     };

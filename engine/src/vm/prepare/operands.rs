@@ -208,6 +208,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(catch_fn, 1, Use);
             visit(dst, 1, Def);
         }
+        Op::BigSlotDead { slot } => visit(slot, 1, Use),
         Op::StorageLive { .. }
         | Op::StorageDead { .. }
         | Op::CopySlots { .. }

@@ -496,6 +496,10 @@ impl<'a> Translator<'a> {
                 let size = self.constant(size);
                 self.emit(Inst::BigSlot { dst, align, size });
             }
+            Op::BigSlotDead { slot } => {
+                let slot = self.get(slot);
+                self.emit(Inst::BigSlotDead { slot });
+            }
             Op::StorageLive { offset, size } => self.emit(Inst::StorageLive { offset, size }),
             Op::StorageDead { offset, size } => self.emit(Inst::StorageDead { offset, size }),
             Op::Index { dst, base, index, scale } => {

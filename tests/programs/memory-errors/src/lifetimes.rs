@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::hint::black_box;
 use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::thread;
 
@@ -67,6 +68,58 @@ fn local_of_an_inner_scope() {
         println!("{}", unsafe { *pointer });
     }
     println!("{}", unsafe { *pointer }); // ERROR: use-after-free
+}
+
+// Each iteration has a local of its own: that of the iteration before is gone, also while the next one lives.
+#[dpor::test]
+fn local_of_an_earlier_iteration_while_the_next_one_lives() {
+    let mut previous: Option<*const u32> = None;
+    for i in 0..3 {
+        let local = i;
+        if let Some(pointer) = previous {
+            println!("{}", unsafe { *pointer }); // ERROR: use-after-free
+        }
+        previous = Some(black_box(&raw const local));
+    }
+}
+
+#[dpor::test]
+fn reference_of_an_earlier_iteration() {
+    let mut previous: Option<*mut i32> = None;
+    for i in 0..3 {
+        let mut local = i;
+        if let Some(pointer) = previous {
+            unsafe { *pointer += 1 }; // ERROR: use-after-free
+        }
+        previous = Some(black_box(&mut local as *mut i32));
+    }
+}
+
+#[dpor::test]
+fn non_null_pointer_of_an_earlier_iteration() {
+    let mut previous: Option<NonNull<[u32; 2]>> = None;
+    let mut i = 0;
+    while i < 3 {
+        let mut local = [i, i];
+        if let Some(pointer) = previous {
+            println!("{:?}", unsafe { pointer.read() }); // ERROR: use-after-free
+        }
+        previous = Some(black_box(NonNull::from(&mut local)));
+        i += 1;
+    }
+}
+
+// What lives longer than the loop stays where it is.
+#[dpor::test]
+fn local_outside_of_the_loop() {
+    let mut sum = 0;
+    let pointer = &raw mut sum;
+    for i in 0..3 {
+        let local = i;
+        let value = black_box(&raw const local);
+        unsafe { *pointer += *value };
+    }
+    assert_eq!(sum, 3);
 }
 
 #[dpor::test]
