@@ -4,7 +4,7 @@
 //! thread's reads from its own writes count. The writes of a location that are reached always are a prefix of its
 //! coherence order, so one position per location says which they are.
 
-use crate::graph::{Action, EventId, Graph, Loc, Thread};
+use crate::graph::{Action, Event, EventId, Graph, Loc, Thread};
 
 /// Preserved program order.
 pub(super) trait Ppo {
@@ -15,8 +15,13 @@ pub(super) trait Ppo {
     /// together with what is ordered before them, they must be all that are ordered before it.
     fn before(&self, graph: &Graph, kind: Kind, last: EventId, counts: &mut Counts, found: impl FnMut(EventId));
 
-    /// What an action is to the preserved program order.
+    /// What an action is to the preserved program order, before it is known whether it writes.
     fn kind(&self, action: &Action) -> Kind;
+
+    /// What an event is to it.
+    fn kind_of(&self, event: &Event) -> Kind {
+        self.kind(&event.action)
+    }
 }
 
 /// How many writes to each location a walk along a thread has met.
@@ -124,7 +129,7 @@ impl Reach {
             self.mark(left);
         }
         let spawn = graph.thread(event.thread).spawn;
-        self.mark_before(ppo, graph, ppo.kind(&event.action), event.po_prev, spawn);
+        self.mark_before(ppo, graph, ppo.kind_of(event), event.po_prev, spawn);
     }
 
     /// Marks the writes up to a position, and the reads that are from-read-before one of them.

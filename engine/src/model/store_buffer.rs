@@ -12,7 +12,7 @@
 use super::ghb::{Counts, Kind, Ppo};
 use super::witness::{Description, describe_global};
 use super::{Model, Scratch, Site, coherence};
-use crate::graph::{Action, EventId, Graph, MemOrder, Thread, Ties};
+use crate::graph::{Action, Event, EventId, Graph, MemOrder, Then, Thread, Ties};
 
 /// What the orderings of a program mean to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,12 +82,22 @@ impl Ppo for StoreBuffer {
             Action::Load { .. } => Kind::Read,
             Action::Store { order, .. } => self.store_kind(order),
             Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. } | Action::Pick { .. } => Kind::Full,
-            Action::Await { .. } | Action::Reach { .. } | Action::Leave { .. } => Kind::Full,
+            // It takes what is still to be had, of which there is but one: no earlier one can be seen.
+            Action::Await { then: Then::Replace { .. }, .. } => Kind::Read,
+            Action::Reach { .. } => Kind::Read,
+            Action::Await { .. } | Action::Leave { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
             Action::Spawn | Action::Join(_) => Kind::Full,
             Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => {
                 Kind::Nothing
             }
+        }
+    }
+
+    fn kind_of(&self, event: &Event) -> Kind {
+        match event.action {
+            Action::Await { then: Then::Replace { .. }, .. } if event.is_write => Kind::Full,
+            _ => self.kind(&event.action),
         }
     }
 
@@ -113,7 +123,7 @@ impl StoreBuffer {
     /// One step of the walk; says whether what was found covers all that is left.
     fn step(&self, graph: &Graph, id: EventId, walk: &mut Walk<'_>, found: &mut impl FnMut(EventId)) -> bool {
         let event = graph.event(id);
-        match self.kind(&event.action) {
+        match self.kind_of(event) {
             Kind::Full | Kind::FencedWrite => {
                 found(id);
                 return true;

@@ -201,7 +201,9 @@ impl<'a> Runs<'a> {
         }
         let domain = self.domain;
         for &value in &domain[&loc] {
-            let read = Step::Read { loc, value, order, rmw: true };
+            // What is only replaced where it must be is looked at first.
+            let rmw = !matches!(then, Then::Replace { .. });
+            let read = Step::Read { loc, value, order, rmw };
             match (test.passes(value), then_writes(test, then, value)) {
                 (true, Some(written)) => {
                     let step = Step::Update { loc, read: value, written, order, answer: value };

@@ -13,7 +13,7 @@ pub(in crate::model) fn describe<P: Ppo>(ppo: &P, description: &mut Description<
     let mut counts = Counts::new();
     for (id, event) in graph.events() {
         let spawn = graph.thread(event.thread).spawn;
-        add_before(ppo, description, &mut counts, id, (ppo.kind(&event.action), event.po_prev, spawn));
+        add_before(ppo, description, &mut counts, id, (ppo.kind_of(event), event.po_prev, spawn));
         if event.is_read && (P::INTERNAL_RF || graph.event(event.rf).thread != event.thread) {
             append(description, id, event.rf);
         }

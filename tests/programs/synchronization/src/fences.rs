@@ -61,3 +61,16 @@ fn initialization() {
     let seen = store_buffering(|own, store| once[own].call_once(store));
     assert_ne!(seen, [0, 0]); // ERROR: panic
 }
+
+// To find something initialized is a load, which orders nothing.
+#[dpor::test]
+fn initialized_before() {
+    // MODELS: rc11 tso pso
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| ());
+    let seen = store_buffering(|_, store| {
+        store();
+        ONCE.call_once(|| ());
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
