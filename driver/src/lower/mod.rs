@@ -188,7 +188,9 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
                     Repr::One(_) | Repr::Two(..) if !in_memory.contains(local) => {
                         LocalPlace::Registers(self.emit.registers(repr.registers()))
                     }
-                    _ if renewed.contains(local) && layout.is_sized() && !layout.is_zst() => self.renewed_local(local, layout),
+                    _ if renewed.contains(local) && layout.is_sized() && !layout.is_zst() => {
+                        self.renewed_local(local, layout)
+                    }
                     _ => self.memory_local(local, layout, always_live.contains(local), &names[local]),
                 }
             };

@@ -2,12 +2,13 @@
 //!
 //! Two states of a thread that have the same mark behave alike, given the same answers. Unlike the numbers of states, marks
 //! mean the same to every worker, and leave out what makes no difference: how often the thread has called functions, what
-//! it has freed, and how long it has slept.
+//! it has freed, where locals are, and how long it has slept.
 
 use std::hash::{Hash, Hasher};
 
+use crate::program::address::GRANULE_BITS;
 use crate::vm::memory::{Entry, Table, Value, Values};
-use crate::vm::thread::Thread;
+use crate::vm::thread::{BigSlot, Thread};
 
 /// A mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,20 +34,35 @@ impl Mark {
 
 fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {
     (thread.id, thread.phase, thread.pending, thread.life, &thread.postponed, &thread.fresh).hash(to);
-    (&thread.frames, &thread.big_slots, &thread.exceptions, &thread.thread_locals).hash(to);
+    (&thread.frames, &thread.exceptions, &thread.thread_locals).hash(to);
+    thread.big_slots.iter().for_each(|slot| (slot.depth, slot.site).hash(to));
     (thread.errno, &thread.specifics, thread.destructors_run, &thread.env, &thread.panic).hash(to);
     (thread.spawned_at, thread.entry, thread.randoms, thread.woken, thread.parked, thread.time_was_asked).hash(to);
     for register in thread.registers_in_use() {
-        to.write_u64(thread.stack.without_serial(*register));
+        to.write_u64(without_address(&thread.big_slots, thread.stack.without_serial(*register)));
     }
-    thread.stack.describe(&mut |word| to.write_u64(word));
+    thread.stack.describe(&mut |word| to.write_u64(without_address(&thread.big_slots, word)));
     for (index, entry) in table.iter().enumerate() {
         // Addresses are not used again: what was freed makes no difference.
         if let Entry::Frozen(version) = entry
-            && let Some(value @ Value::Block(_)) = values.get(version)
+            && let Some(value @ Value::Block(block)) = values.get(version)
         {
-            (index, value).hash(to);
+            match thread.big_slots.iter().position(|slot| slot.address == block.base) {
+                Some(slot) => (slot, block.data(), block.shadow_of(0, block.size)).hash(to),
+                None => (index, value).hash(to),
+            }
         }
+    }
+}
+
+/// A word; if it is an address in a local that has an allocation of its own, with the number of that local instead: each
+/// iteration of a loop has another one.
+fn without_address(locals: &[BigSlot], word: u64) -> u64 {
+    const MARK: u64 = 0xffff << 48;
+    let within = |slot: &BigSlot| word.wrapping_sub(slot.address) >> GRANULE_BITS == 0;
+    match locals.iter().position(within) {
+        Some(index) => MARK | (index as u64) << GRANULE_BITS | (word - locals[index].address),
+        None => word,
     }
 }
 

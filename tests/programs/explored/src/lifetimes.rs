@@ -543,3 +543,21 @@ fn panic_while_unwinding() {
         // ERROR: abort
     });
 }
+
+// A local of which there is a raw pointer is somewhere else in each iteration. That makes no difference to a loop that waits:
+// it ends when the flag is set.
+#[dpor::test]
+fn raw_pointer_in_a_loop_that_waits() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    static SET: AtomicBool = AtomicBool::new(false);
+    let thread = thread::spawn(|| SET.store(true, Release));
+    loop {
+        let mut seen = false;
+        let pointer = &raw mut seen;
+        unsafe { *pointer = SET.load(Acquire) };
+        if seen {
+            break;
+        }
+    }
+    thread.join().unwrap();
+}

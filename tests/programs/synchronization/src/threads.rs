@@ -217,6 +217,17 @@ fn unparked_within_centuries() {
     other.join().unwrap();
 }
 
+// A scope ends when the closures of its threads have returned. The destructors of their thread-locals may still run, as the
+// library's documentation says.
+#[dpor::test]
+fn thread_locals_after_the_end_of_a_scope() {
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| LATE.with(|late| late.0.set(Some(&DATA))));
+    });
+    assert!(unsafe { *DATA.0.get() } < 2); // ERROR: data-race
+}
+
 /// Writes to what it points to when it is dropped.
 struct Late(Cell<Option<&'static Shared>>);
 
@@ -229,17 +240,6 @@ impl Drop for Late {
 
 thread_local! {
     static LATE: Late = const { Late(Cell::new(None)) };
-}
-
-// A scope ends when the closures of its threads have returned. The destructors of their thread-locals may still run, as the
-// library's documentation says.
-#[dpor::test]
-fn thread_locals_after_the_end_of_a_scope() {
-    static DATA: Shared = Shared(UnsafeCell::new(0));
-    thread::scope(|scope| {
-        scope.spawn(|| LATE.with(|late| late.0.set(Some(&DATA))));
-    });
-    assert!(unsafe { *DATA.0.get() } < 2); // ERROR: data-race
 }
 
 // Whoever joins a thread waits for its destructors, too.
