@@ -52,7 +52,8 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     panics.look(&replayed.graph, replayed.state.vm(), &steps);
     name_locks(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
-    let (co, sw) = (relations::coherence(&replayed.graph), relations::synchronizes_with(&replayed.graph));
+    let co = relations::coherence(&replayed.graph);
+    let sw = between_steps(relations::synchronizes_with(&replayed.graph), &steps, &replayed.graph);
     let mut trace = Trace { threads, steps, co, sw, pointers, ..Trace::default() };
     let failure = match &replayed.failure {
         Some(Found::Program(Issue::Failure(wrong))) => explain::with_holders(&wrong.failure, &trace),
@@ -79,6 +80,19 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
         trace.renumber(&order);
     }
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
+}
+
+/// Relates steps only: an event that is none stands for what its thread did before.
+fn between_steps(relation: Vec<(u32, u32)>, steps: &[Step], graph: &Graph) -> Vec<(u32, u32)> {
+    let shown: HashSet<u32> = steps.iter().map(|step| step.number).collect();
+    let step = |number: u32| {
+        let mut id = EventId::new(number as usize);
+        while !shown.contains(&(id.index() as u32)) {
+            id = Some(graph.event(id).po_prev).filter(|before| before.is_some())?;
+        }
+        Some(id.index() as u32)
+    };
+    relation.into_iter().filter_map(|(from, to)| Some((step(from)?, to))).collect()
 }
 
 /// The panics of an execution: the last one of each thread, and the step that it comes after.
@@ -126,6 +140,9 @@ fn step(graph: &Graph, vm: &Machine, id: EventId) -> Option<Step> {
     let thread = vm_thread(event.thread);
     let action = vm.pending(thread)?;
     let deed = deed(action, event)?;
+    if deed == Deed::Leave && is_library_alone(&vm.stack_trace(thread)) {
+        return None;
+    }
     let from = (event.rf != EventId::INIT).then(|| event.rf.index() as u32);
     let value = if event.is_read { graph.written(event.rf, event.loc) } else { 0 };
     Some(Step {
@@ -182,6 +199,11 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
     })
 }
 
+/// Whether none of the user's functions is active: a thread of a scope is done.
+fn is_library_alone(stack: &[StackFrame]) -> bool {
+    stack.iter().all(|frame| frame.origin == Origin::Std)
+}
+
 /// The method of atomics that does an update.
 fn method(op: RmwOp) -> &'static str {
     match op {
@@ -201,6 +223,8 @@ fn address(action: &Action) -> Option<u64> {
     match *action {
         Action::PlainLoad { address, .. } | Action::PlainStore { address, .. } => Some(address),
         Action::QueueEnter { word } | Action::QueueLeave { word, .. } | Action::QueueWait { word, .. } => Some(word),
+        // What it looks at is of no interest: that never changes.
+        Action::Reach { wait: Wait::Scope, .. } => None,
         _ => action.accessed().map(|(address, _)| address),
     }
 }

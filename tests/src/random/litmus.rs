@@ -32,6 +32,11 @@ impl Translator {
         Translator { code, registers }
     }
 
+    /// Unlocks a mutex, as the standard library does: by an update.
+    fn unlock(&mut self, lock: usize) {
+        self.code.rmw(RmwOp::Xchg, mutex(lock), 0, MemOrder::Release);
+    }
+
     fn block(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
@@ -86,13 +91,13 @@ impl Translator {
             Stmt::Critical { lock, ref body } => {
                 self.code.lock(mutex(lock));
                 self.block(body);
-                self.code.unlock(mutex(lock));
+                self.unlock(lock);
             }
             Stmt::TryCritical { lock, ref body } => {
                 let (_, locked) = self.code.cas(mutex(lock), 0, 1, MemOrder::Acquire, MemOrder::Relaxed);
                 let skip = self.code.unless(locked);
                 self.block(body);
-                self.code.unlock(mutex(lock));
+                self.unlock(lock);
                 self.code.land(skip);
             }
         }
