@@ -189,7 +189,20 @@ fn big_slots_live_as_long_as_their_frame() {
     assert_eq!(run.output.all(), [7]);
     let failure = run.failure.unwrap();
     assert_eq!(failure.kind, crate::verdict::ErrorKind::UseAfterFree.into());
-    assert_eq!(failure.message, "read of 1 byte in a local variable of 100000 bytes that was freed");
+    assert_eq!(failure.message, "read of 1 byte in a local variable of 100000 bytes, which is out of scope");
+}
+
+#[test]
+fn big_slots_may_die_before_their_frame() {
+    let run = Asm::new().run(|f| {
+        f.op(Op::BigSlot { dst: r(1), size: 4, align: 2 }).imm(2, 7);
+        f.op(Op::Store { width: Width::W32, align: 2, base: r(1), src: r(2), offset: 0 });
+        f.op(Op::BigSlotDead { slot: r(1) }).op(Op::BigSlotDead { slot: r(1) });
+        f.op(Op::Load { width: Width::W32, align: 2, dst: r(2), base: r(1), offset: 0 }).ret();
+    });
+    let failure = run.failure.unwrap();
+    assert_eq!(failure.kind, crate::verdict::ErrorKind::UseAfterFree.into());
+    assert_eq!(failure.message, "read of 4 bytes in a local variable of 4 bytes, which is out of scope");
 }
 
 #[test]
