@@ -2,16 +2,14 @@
 //! each once, in every model, with several buffer bounds, under both equivalences, and with any number of workers. Under
 //! reads-from equivalence, these are the executions without the order of writes.
 
-mod reference;
-
 use dpor_engine::graph::{MemOrder, Test, Then};
-use proptest::prelude::*;
-use reference::agreement::{
+use dpor_reference::agreement::{
     LOOP_MODELS, agrees_in, agrees_in_all, agrees_on_loops, agrees_on_races, agrees_on_waiting, cases,
 };
-use reference::axioms::Model;
-use reference::generate::{Loops, Shape, counting, program};
-use reference::program::{Prog, Stmt, Val};
+use dpor_reference::axioms::Model;
+use dpor_reference::generate::{Loops, Shape, counting, program};
+use dpor_reference::program::{Prog, Stmt, Val};
+use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(cases(2_000))]

@@ -2,9 +2,9 @@
 //!
 //! A read-modify-write is two events here, related by `rmw`, and threads have events for their beginning and end.
 
-use super::program::Order;
-use super::relation::Rel;
-use super::traces::{End, Step, Trace};
+use crate::program::Order;
+use crate::relation::Rel;
+use crate::traces::{End, Step, Trace};
 use dpor_engine::graph::Graph;
 use std::collections::BTreeMap;
 

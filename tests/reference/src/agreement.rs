@@ -9,10 +9,10 @@ use dpor_engine::model::{Mapping, MemoryModel};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use super::axioms::Model;
-use super::candidate::Key;
-use super::program::Prog;
-use super::{Expected, enumerate};
+use crate::axioms::Model;
+use crate::candidate::Key;
+use crate::program::Prog;
+use crate::{Expected, enumerate};
 
 type Agreed = Result<(), TestCaseError>;
 
