@@ -5,6 +5,7 @@ pub mod agreement;
 pub mod axioms;
 pub mod candidate;
 pub mod generate;
+pub mod loops;
 pub mod program;
 pub mod relation;
 pub mod traces;
