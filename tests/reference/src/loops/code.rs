@@ -10,7 +10,7 @@ pub struct Code {
     pub instrs: Vec<Instr>,
     /// For each instruction, the registers that matter there: a bit for each.
     pub live: Vec<u8>,
-    /// For each loop, whether atomics are written in it.
+    /// For each loop, whether it may write an atomic and take that back in the same iteration: it writes it in two places.
     pub loops: Vec<bool>,
     pub results: Vec<Reg>,
 }
@@ -119,9 +119,8 @@ impl Code {
         self.instrs.push(Instr::Head { number });
         let mut breaks = Vec::new();
         self.stmts(body, &mut breaks);
-        self.loops[number] = self.instrs[head..]
-            .iter()
-            .any(|instr| matches!(instr, Instr::Store { .. } | Instr::Update { .. } | Instr::Cas { .. }));
+        let written: Vec<Loc> = self.instrs[head..].iter().filter_map(writes).collect();
+        self.loops[number] = written.iter().any(|loc| written.iter().filter(|other| *other == loc).count() > 1);
         self.instrs.push(Instr::Jump { to: head });
         breaks.into_iter().for_each(|jump| self.land(jump));
     }
@@ -154,6 +153,15 @@ impl Code {
                 return;
             }
         }
+    }
+}
+
+/// What an instruction may write.
+fn writes(instr: &Instr) -> Option<Loc> {
+    match *instr {
+        Instr::Store { loc, .. } | Instr::Update { loc, .. } => Some(loc),
+        Instr::Cas { cas, .. } => Some(cas.loc),
+        _ => None,
     }
 }
 

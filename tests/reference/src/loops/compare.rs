@@ -178,8 +178,9 @@ impl Explored {
         if let Some(outcome) = expected.outcomes.difference(&found.outcomes).next().filter(|_| complete) {
             return Some(Wrong::Missing(outcome.clone()));
         }
-        let possible = &expected.blocked() | &expected.undoing;
-        let certain = if self.undoes { possible.clone() } else { expected.blocked() };
+        let waiting = &expected.blocked() | &expected.undoing;
+        let certain = if self.undoes { &waiting } else { &expected.blocked() };
+        let possible = &waiting | &expected.overwriting;
         if let Some(error) = certain.difference(&found.blocked()).next().filter(|_| complete) {
             return Some(Wrong::MissingError(*error));
         }
@@ -228,7 +229,7 @@ fn conclude(report: &Report<Error>, seen: &[Seen<'_>], undoes: bool) -> Explored
             _ => {}
         }
     }
-    let found = Found { outcomes, errors, undoing: BTreeSet::new() };
+    let found = Found { outcomes, errors, ..Found::default() };
     Explored { found, complete: report.complete, twice, nondeterminism, undoes }
 }
 

@@ -287,9 +287,11 @@ impl Reference<'_> {
         }
         let rounds: Option<Vec<Round>> = left.iter().map(|id| self.round(execution, *id)).collect();
         let error = Error::BlockedForever(left.iter().fold(0, |set, id| set | 1 << id));
-        match rounds {
-            Some(rounds) if rounds.contains(&Round::Undoes) => _ = self.found.undoing.insert(error),
-            Some(_) => _ = self.found.errors.insert(error),
+        let found = &mut self.found;
+        match rounds.and_then(|rounds| rounds.into_iter().max()) {
+            Some(Round::Reads) => _ = found.errors.insert(error),
+            Some(Round::Undoes) => _ = found.undoing.insert(error),
+            Some(Round::Overwrites) => _ = found.overwriting.insert(error),
             None => {}
         }
     }
@@ -304,13 +306,12 @@ impl Reference<'_> {
         let (before, mut memory) = (execution.last_values(), Memory::new(execution.last_values()));
         let mut thread = part.thread;
         for _ in 0..ROUND {
-            let (read, wrote) = memory.access(access)?;
+            let (read, wrote) = memory.access(access);
             thread.go_on(code, read, wrote);
             match run_alone(&mut thread, code, plain, head)? {
                 Alone::Access(next) => access = next,
                 Alone::Head if memory.values != before => return None,
-                Alone::Head if memory.changed.contains(&true) => return Some(Round::Undoes),
-                Alone::Head => return Some(Round::Reads),
+                Alone::Head => return Some(memory.round),
             }
         }
         None
@@ -318,11 +319,13 @@ impl Reference<'_> {
 }
 
 /// What an iteration does that leaves everything as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Round {
     Reads,
     /// It writes something, and takes it back.
     Undoes,
+    /// It overwrites, with what was there, what it has not changed before.
+    Overwrites,
 }
 
 /// The atomics, as a thread sees them that runs alone.
@@ -330,25 +333,28 @@ struct Memory {
     values: Vec<u64>,
     /// Which it has changed.
     changed: Vec<bool>,
+    round: Round,
 }
 
 impl Memory {
     fn new(values: Vec<u64>) -> Memory {
-        Memory { changed: vec![false; values.len()], values }
+        Memory { changed: vec![false; values.len()], values, round: Round::Reads }
     }
 
-    /// What an access reads, and whether it writes; nothing if it overwrites what its thread has not changed itself: that is
-    /// not taken back.
-    fn access(&mut self, access: Access) -> Option<(u64, bool)> {
-        let Some(loc) = access.loc().map(usize::from) else { return Some((0, false)) };
+    /// What an access reads, and whether it writes.
+    fn access(&mut self, access: Access) -> (u64, bool) {
+        let Some(loc) = access.loc().map(usize::from) else { return (0, false) };
         let read = self.values[loc];
-        let Some(written) = access.written(read) else { return Some((read, false)) };
-        if matches!(access, Access::Store { .. }) && !self.changed[loc] {
-            return None;
-        }
+        let Some(written) = access.written(read) else { return (read, false) };
+        let overwrites = matches!(access, Access::Store { .. }) && !self.changed[loc];
         self.changed[loc] |= written != read;
         self.values[loc] = written;
-        Some((read, true))
+        self.round = self.round.max(match overwrites {
+            true => Round::Overwrites,
+            false if written != read => Round::Undoes,
+            false => Round::Reads,
+        });
+        (read, true)
     }
 }
 
