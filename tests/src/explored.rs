@@ -59,7 +59,12 @@ impl Explored {
         let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
         let config = Config { buffer_bound, timeout: Some(LIMIT), ..config };
         let (spurious, unroll) = (test.config.spurious.unwrap_or(false), test.config.unroll);
-        check(&self.image, test.entry, &RunOptions { spurious, unroll, ..options }, &config)
+        self.explore(test, &RunOptions { spurious, unroll, ..options }, &config)
+    }
+
+    /// Explores a test as these say, whatever its attribute does.
+    pub fn explore(&self, test: &Test, options: &RunOptions, config: &Config) -> Checked {
+        check(&self.image, test.entry, options, config)
     }
 
     /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.
