@@ -99,6 +99,18 @@ const SHAPE: Shape = Shape {
 };
 
 impl Profile {
+    /// All but the one with everything.
+    pub const SPECIAL: [Profile; 8] = [
+        Profile::Undo,
+        Profile::Undo2,
+        Profile::Slow,
+        Profile::Slow2,
+        Profile::Attempt,
+        Profile::Attempt2,
+        Profile::Gated,
+        Profile::Spin,
+    ];
+
     pub fn shape(self) -> Shape {
         use Loop::*;
         match self {

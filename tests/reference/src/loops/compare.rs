@@ -154,9 +154,9 @@ struct Explored {
 }
 
 impl Explored {
-    /// What is wrong with it, given what there is. Where there are races, nothing but these is compared: a program that has
-    /// one does not mean anything else. An execution that fails goes no further, so that only one of several fatal errors need
-    /// be found.
+    /// What is wrong with it, given what there is. An execution with a race, or in which an assertion fails, goes no further,
+    /// nor do the revisits that would come of it: where there are such executions, one of them must be found, and the rest is
+    /// not compared.
     fn wrong(&self, expected: &Found) -> Option<Wrong> {
         let (found, complete) = (&self.found, self.complete);
         if self.nondeterminism {
@@ -166,11 +166,13 @@ impl Explored {
         if let Some(error) = wanted.first().filter(|_| complete && fatal.is_empty()) {
             return Some(Wrong::MissingError(*error));
         }
-        if expected.has_race() {
-            return None;
-        }
-        if let Some(error) = fatal.difference(&wanted).next() {
+        if !expected.has_race()
+            && let Some(error) = fatal.difference(&wanted).next()
+        {
             return Some(Wrong::ImpossibleError(*error));
+        }
+        if !wanted.is_empty() {
+            return None;
         }
         if let Some(outcome) = found.outcomes.difference(&expected.outcomes).next() {
             return Some(Wrong::Impossible(outcome.clone()));

@@ -14,6 +14,8 @@ pub mod compare;
 pub mod enumerate;
 pub mod found;
 pub mod generate;
+pub mod known;
+pub mod parse;
 pub mod program;
 pub mod random;
 pub mod show;
