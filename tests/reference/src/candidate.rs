@@ -161,7 +161,7 @@ impl Skeleton {
         Skeleton { events, po, thread_sync: Rel::empty(n), rmw, ends: Vec::new(), answers: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.events.len()
     }
 

@@ -164,12 +164,12 @@ impl Explored {
         }
         let (fatal, wanted) = (found.fatal(), expected.fatal());
         if let Some(error) = wanted.first().filter(|_| complete && fatal.is_empty()) {
-            return Some(Wrong::MissingError(*error));
+            return Some(Wrong::MissingError(error.clone()));
         }
         if !expected.has_race()
             && let Some(error) = fatal.difference(&wanted).next()
         {
-            return Some(Wrong::ImpossibleError(*error));
+            return Some(Wrong::ImpossibleError(error.clone()));
         }
         if !wanted.is_empty() {
             return None;
@@ -184,10 +184,10 @@ impl Explored {
         let certain = if self.undoes { &waiting } else { &expected.blocked() };
         let possible = &waiting | &expected.overwriting;
         if let Some(error) = certain.difference(&found.blocked()).next().filter(|_| complete) {
-            return Some(Wrong::MissingError(*error));
+            return Some(Wrong::MissingError(error.clone()));
         }
         if let Some(error) = found.blocked().difference(&possible).next() {
-            return Some(Wrong::ImpossibleError(*error));
+            return Some(Wrong::ImpossibleError(error.clone()));
         }
         self.twice.then_some(Wrong::Twice)
     }
@@ -224,8 +224,8 @@ fn conclude(report: &Report<Error>, seen: &[Seen<'_>], undoes: bool) -> Explored
     let outcomes = seen.iter().flat_map(|seen| seen.outcomes.iter().cloned()).collect();
     let (mut errors, mut nondeterminism) = (BTreeSet::new(), false);
     for found in &report.errors {
-        match found.failure {
-            Failure::Program(error) => _ = errors.insert(error),
+        match &found.failure {
+            Failure::Program(error) => _ = errors.insert(error.clone()),
             Failure::Race(_) => _ = errors.insert(Error::Race),
             Failure::Nondeterminism(_) => nondeterminism = true,
             _ => {}

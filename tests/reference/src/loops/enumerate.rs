@@ -286,7 +286,11 @@ impl Reference<'_> {
             return;
         }
         let rounds: Option<Vec<Round>> = left.iter().map(|id| self.round(execution, *id)).collect();
-        let error = Error::BlockedForever(left.iter().fold(0, |set, id| set | 1 << id));
+        let results = execution.threads.iter().zip(self.codes).map(|(part, code)| {
+            let has_ended = part.next == Next::Ended;
+            has_ended.then(|| part.thread.results(code))
+        });
+        let error = Error::BlockedForever(results.collect());
         let found = &mut self.found;
         match rounds.and_then(|rounds| rounds.into_iter().max()) {
             Some(Round::Reads) => _ = found.errors.insert(error),

@@ -25,17 +25,17 @@ pub struct Outcome {
 }
 
 /// What can be wrong with an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Error {
     Race,
     Assertion,
-    /// These threads are blocked forever, a bit for each; the others have ended.
-    BlockedForever(u8),
+    /// Threads are blocked forever: for each thread, what it returns, or nothing if it is blocked.
+    BlockedForever(Vec<Option<Vec<u64>>>),
 }
 
 impl Error {
     /// Whether an execution goes no further: what else might be wrong with it is not found.
-    pub fn is_fatal(self) -> bool {
+    pub fn is_fatal(&self) -> bool {
         !matches!(self, Error::BlockedForever(_))
     }
 }
@@ -47,11 +47,11 @@ impl Found {
 
     /// The errors that an execution does not outlive.
     pub fn fatal(&self) -> BTreeSet<Error> {
-        self.errors.iter().copied().filter(|error| error.is_fatal()).collect()
+        self.errors.iter().filter(|error| error.is_fatal()).cloned().collect()
     }
 
     pub fn blocked(&self) -> BTreeSet<Error> {
-        self.errors.iter().copied().filter(|error| !error.is_fatal()).collect()
+        self.errors.iter().filter(|error| !error.is_fatal()).cloned().collect()
     }
 }
 
@@ -67,9 +67,12 @@ impl Display for Error {
             Error::Race => write!(f, "a data race"),
             Error::Assertion => write!(f, "an assertion that fails"),
             Error::BlockedForever(threads) => {
-                let threads: Vec<String> =
-                    (0..8).filter(|id| threads >> id & 1 == 1).map(|id: u8| id.to_string()).collect();
-                write!(f, "that threads {} are blocked forever", threads.join(", "))
+                let show = |(id, results): (usize, &Option<Vec<u64>>)| match results {
+                    Some(results) => format!("{id} returns {results:?}"),
+                    None => format!("{id} is blocked forever"),
+                };
+                let threads: Vec<String> = threads.iter().enumerate().map(show).collect();
+                write!(f, "that thread {}", threads.join(", thread "))
             }
         }
     }

@@ -147,7 +147,6 @@ fn ordering(text: &str) -> Option<MemOrder> {
 mod tests {
     use super::super::generate;
     use super::super::random::Random;
-    use super::*;
 
     #[test]
     fn what_is_shown_can_be_read() {

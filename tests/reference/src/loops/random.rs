@@ -15,17 +15,17 @@ impl Random {
     /// The source for one of many things that are made from a seed.
     pub fn nth(seed: u64, number: u64) -> Random {
         let mut random = Random::new(seed ^ mix(number.wrapping_add(1)));
-        random.next();
+        random.number();
         random
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.state)
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        (self.number() % bound as u64) as usize
     }
 
     /// True so many times in a hundred.

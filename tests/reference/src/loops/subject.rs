@@ -123,8 +123,7 @@ impl Subject {
     }
 
     /// How many threads there are.
-    #[expect(clippy::len_without_is_empty, reason = "a program without threads is of no interest")]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.codes.len()
     }
 
@@ -182,15 +181,18 @@ impl Subject {
         None
     }
 
-    fn blocked_forever(graph: &Graph) -> Option<Error> {
-        let mut blocked = 0;
-        for (id, thread) in graph.threads().filter(|(_, thread)| !thread.is_finished()) {
+    /// That threads are blocked forever, if those that have not ended are.
+    fn blocked_forever(&self, state: &State, graph: &Graph) -> Option<Error> {
+        let mut threads = Vec::new();
+        for (id, thread) in graph.threads() {
+            let ended = thread.is_finished();
             match thread.pending {
-                Action::Spin { events } if graph.has_read_latest(thread, events) => blocked |= 1 << id.index(),
+                Action::Spin { events } if !ended && graph.has_read_latest(thread, events) => threads.push(None),
+                _ if ended => threads.push(Some(state.threads[id.index()].thread.results(&self.codes[id.index()]))),
                 _ => return None,
             }
         }
-        Some(Error::BlockedForever(blocked))
+        Some(Error::BlockedForever(threads))
     }
 }
 
@@ -289,13 +291,13 @@ impl explore::Program for Subject {
         }
     }
 
-    fn finish(&self, _: &State, graph: &Graph, ending: Ending) -> Result<(), Error> {
-        let error = if ending == Ending::Blocked { Subject::blocked_forever(graph) } else { None };
+    fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Error> {
+        let error = if ending == Ending::Blocked { self.blocked_forever(state, graph) } else { None };
         error.map_or(Ok(()), Err)
     }
 
     fn error(&self, state: &State, _: &Graph, _: ThreadId) -> Error {
-        state.error.unwrap_or(Error::Assertion)
+        state.error.clone().unwrap_or(Error::Assertion)
     }
 }
 
