@@ -2,16 +2,14 @@
 //! each once, in every model, with several buffer bounds, under both equivalences, and with any number of workers. Under
 //! reads-from equivalence, these are the executions without the order of writes.
 
-mod reference;
-
 use dpor_engine::graph::{MemOrder, Test, Then};
-use proptest::prelude::*;
-use reference::agreement::{
+use dpor_reference::agreement::{
     LOOP_MODELS, agrees_in, agrees_in_all, agrees_on_loops, agrees_on_races, agrees_on_waiting, cases,
 };
-use reference::axioms::Model;
-use reference::generate::{Loops, Shape, counting, program};
-use reference::program::{Prog, Stmt, Val};
+use dpor_reference::axioms::Model;
+use dpor_reference::generate::{Loops, Shape, counting, program};
+use dpor_reference::program::{Prog, Stmt, Val};
+use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(cases(2_000))]
@@ -105,4 +103,20 @@ fn confirmations_among_stores() {
     ];
     let prog = Prog { threads, spawned: false };
     agrees_on_loops(&prog).unwrap();
+}
+
+/// A thread is blocked forever that has loaded before anything was written: that another has waited, and then finds something
+/// else than it has waited for, must not hide that.
+#[test]
+fn blocked_beside_one_that_has_waited() {
+    let order = MemOrder::Relaxed;
+    let (x, y) = (0, 1);
+    let until = |loc| Stmt::Until { reg: 2, loc, equals: 1, order };
+    let threads = vec![
+        vec![Stmt::Store { loc: x, val: Val::Const(1), order }, Stmt::Add { reg: 0, loc: x, k: 1, order }],
+        vec![Stmt::Load { reg: 0, loc: x, order }, until(y)],
+        vec![until(x), Stmt::Cas { reg: 0, loc: x, expected: 1, new: 1, order, failure: order, weak: false }],
+    ];
+    let prog = Prog { threads, spawned: false };
+    agrees_on_waiting(&prog).unwrap();
 }

@@ -1,15 +1,13 @@
 //! Bounded store buffers (Zhang, Kusano, Wang, PLDI 2015).
 
-mod reference;
-
 use dpor_engine::explore::{Config, Ending, Observer, explore_with};
 use dpor_engine::graph::{Graph, Loc, MemOrder, ThreadId};
 use dpor_engine::litmus::{Code, Litmus, LitmusState, Reg};
 use dpor_engine::model::{Mapping, MemoryModel};
+use dpor_reference::candidate::Key;
+use dpor_reference::generate::{Shape, program};
+use dpor_reference::program::Prog;
 use proptest::prelude::*;
-use reference::candidate::Key;
-use reference::generate::{Shape, program};
-use reference::program::Prog;
 use std::collections::BTreeSet;
 
 use MemOrder::{Relaxed, SeqCst};

@@ -1,15 +1,14 @@
 //! Every execution can be written down and run again: it comes out the same, and a change of the program is noticed.
 
 mod programs;
-mod reference;
 
 use dpor_engine::explore::{Config, Diverged, Ending, Equivalence, Observer, Schedule, explore_with, replay};
 use dpor_engine::graph::{Graph, GraphKey};
 use dpor_engine::litmus::{Litmus, LitmusState};
 use dpor_engine::model::MemoryModel;
+use dpor_reference::generate::{Loops, Shape, program};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use reference::generate::{Loops, Shape, program};
 
 /// Writes down all full executions.
 #[derive(Default)]

@@ -17,6 +17,8 @@ use dpor_engine::vm::{Failure, FailureKind, Image, RunOptions};
 use crate::annotations::{self, Annotation, Expected};
 use crate::{Package, checker};
 
+/// Tests with more executions than this are not explored with everything run anew.
+const MOST_ANEW: u64 = 2_000;
 /// No test takes nearly as long: one that does is explored without end.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -49,10 +51,20 @@ impl Explored {
 
     /// Explores a test as this says, and as its attribute does.
     fn check_with(&self, test: &Test, config: Config) -> Checked {
+        self.check_on(test, config, RunOptions::default())
+    }
+
+    /// The same, on a machine with these options.
+    fn check_on(&self, test: &Test, config: Config, options: RunOptions) -> Checked {
         let buffer_bound = test.config.buffer_bound.map(|bound| bound as usize);
         let config = Config { buffer_bound, timeout: Some(LIMIT), ..config };
         let (spurious, unroll) = (test.config.spurious.unwrap_or(false), test.config.unroll);
-        check(&self.image, test.entry, &RunOptions { spurious, unroll, ..RunOptions::default() }, &config)
+        self.explore(test, &RunOptions { spurious, unroll, ..options }, &config)
+    }
+
+    /// Explores a test as these say, whatever its attribute does.
+    pub fn explore(&self, test: &Test, options: &RunOptions, config: &Config) -> Checked {
+        check(&self.image, test.entry, options, config)
     }
 
     /// Calls a function for each test, several at a time, and gives what it found wrong, in the order of the tests.
@@ -102,6 +114,27 @@ pub fn assert_levels_agree(package: &Package) {
         let full = explored.check(test, MemoryModel::Rc11, 1).stats.executions;
         let annotation = &annotations[&test.name];
         AwaitLevel::ALL.iter().flat_map(|level| problems_at(&explored, test, annotation, *level, full)).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Explores tests under some models, once with what threads did being remembered and once with everything run anew: all that is
+/// found is the same, and so are the counts. Panics with all that differs.
+pub fn assert_memory_makes_no_difference(explored: &Explored, models: &[MemoryModel]) {
+    let wrong = explored.problems(|test| {
+        let differs = |model: &MemoryModel| {
+            let check = |remember| {
+                let options = RunOptions { remember, ..RunOptions::default() };
+                summary(&explored.check_on(test, Config { keep_going: true, ..Config::new(*model) }, options))
+            };
+            let remembered = check(true);
+            if remembered.1 + remembered.2 > MOST_ANEW {
+                return None;
+            }
+            let anew = check(false);
+            (remembered != anew).then(|| format!("{} under {model}: {remembered:?}, and anew {anew:?}", test.name))
+        };
+        models.iter().filter_map(differs).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -227,10 +260,10 @@ fn found(checked: &Checked) -> String {
     format!("{:?} at {}: {}{}", failure.kind, place(&failure.location), failure.message, notes.concat())
 }
 
-/// What must not depend on the number of workers.
-fn summary(checked: &Checked) -> (Outcome, u64, u64, Option<String>) {
-    let failure = checked.failure().map(|failure| format!("{failure:?}"));
-    (checked.outcome, checked.stats.executions, checked.stats.blocked, failure)
+/// What must not depend on the number of workers, nor on what is remembered.
+fn summary(checked: &Checked) -> (Outcome, u64, u64, Vec<String>) {
+    let failures = checked.failures.iter().map(|found| format!("{:?}", found.failure)).collect();
+    (checked.outcome, checked.stats.executions, checked.stats.blocked, failures)
 }
 
 /// All lowered programs below a directory.

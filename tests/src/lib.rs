@@ -9,6 +9,7 @@ pub mod compare;
 pub mod explored;
 pub mod native;
 pub mod random;
+pub mod soak;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

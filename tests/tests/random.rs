@@ -10,7 +10,7 @@ use dpor_engine::program::Test;
 use dpor_engine::verdict::{ErrorKind, Outcome};
 use dpor_engine::vm::FailureKind;
 use dpor_tests::Package;
-use dpor_tests::explored::Explored;
+use dpor_tests::explored::{Explored, assert_memory_makes_no_difference};
 use dpor_tests::random::{self, Program};
 
 /// How many programs of each kind are compared.
@@ -44,7 +44,7 @@ enum Kind {
 #[test]
 fn programs_have_the_same_executions_as_rust_and_as_data() {
     let programs = [Kind::Same, Kind::Different, Kind::Racy].map(programs).concat();
-    let explored = Explored::of(&package(&random::library(&programs)));
+    let explored = Explored::of(&package("random-programs", &random::library(&programs)));
     assert_eq!(explored.tests().len(), programs.len());
     let wrong = explored.problems(|test| {
         let number: usize = test.name.trim_start_matches("program_").parse().expect("a number");
@@ -60,6 +60,13 @@ fn programs_have_the_same_executions_as_rust_and_as_data() {
         wrong
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn programs_have_the_same_executions_with_nothing_remembered() {
+    let programs = [Kind::Same, Kind::Different, Kind::Racy].map(programs).concat();
+    let explored = Explored::of(&package("remembered-programs", &random::library(&programs)));
+    assert_memory_makes_no_difference(&explored, &MemoryModel::ALL);
 }
 
 fn explore_rust(explored: &Explored, test: &Test, model: MemoryModel, workers: usize) -> Found {
@@ -108,11 +115,11 @@ fn kind_of(program: &Program) -> Kind {
 }
 
 /// The library as a package, in the target directory.
-fn package(library: &str) -> Package {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random-programs");
+fn package(name: &str, library: &str) -> Package {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let dpor = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dpor");
     let manifest = format!(
-        "[package]\nname = \"random-programs\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
          [dev-dependencies]\ndpor = {{ path = {dpor:?} }}\n\n[workspace]\n"
     );
     fs::create_dir_all(directory.join("src")).expect("a directory for the package");

@@ -85,6 +85,9 @@ pub struct RunOptions {
     pub spurious: bool,
     /// How often a thread may come back to the same place, before the execution is given up.
     pub unroll: Option<u32>,
+    /// Whether what threads did is remembered, and not run again while a program is explored. Nothing but time depends on that:
+    /// it is an option so that this can be tested.
+    pub remember: bool,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
     /// Stop when somebody wants so.
@@ -110,6 +113,7 @@ impl Default for RunOptions {
             check_leaks: true,
             spurious: false,
             unroll: None,
+            remember: true,
             deadline: None,
             interrupt: Interrupt::default(),
         }

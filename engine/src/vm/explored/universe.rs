@@ -45,6 +45,8 @@ pub struct Universe<A> {
     /// Threads that ran, with the states they are in: their buffers are used again.
     resident: Vec<(ThreadState, Option<Box<Thread>>)>,
     clean: Vec<Clean>,
+    /// Whether anything that threads did is remembered.
+    remember: bool,
     max_bytes: usize,
 }
 
@@ -61,6 +63,7 @@ impl<A: Copy> Universe<A> {
             vacant: Vec::new(),
             resident: Vec::new(),
             clean: Vec::new(),
+            remember: basis.options.remember,
             max_bytes: MAX_BYTES,
         }
     }
@@ -130,7 +133,8 @@ impl<A: Copy> Universe<A> {
         let at = &mut self.rows[row.0 as usize];
         let objects = &self.vm.heap.objects;
         let before = at.thread(moment.thread);
-        if let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
+        if self.remember
+            && let Some((step, done)) = self.steps.find((before, cue), at, moment, objects)
             && at.steps_left >= u64::from(done.cost)
         {
             let stepped = done.stepped;
@@ -185,7 +189,8 @@ impl<A: Copy> Universe<A> {
                 let mark = self.threads.mark(to);
                 let stepped = Stepped { action, mark, effect, changed, written, in_loop, went_on: true };
                 self.forget_outdated_steps();
-                if let (Ok(live), Ok(cost), false) = (i32::try_from(live), u32::try_from(cost), unique) {
+                if let (Ok(live), Ok(cost), true) = (i32::try_from(live), u32::try_from(cost), self.remember && !unique)
+                {
                     let log = &self.vm.heap.objects.log;
                     let done = Done { to, spawned, live, cost, stepped };
                     self.steps.insert((before, cue), log, &self.rows[row.0 as usize], done);
@@ -335,7 +340,7 @@ impl<A: Copy> Universe<A> {
         let at = self.row(row);
         let known =
             |clean: &Clean| (&clean.threads, &clean.versions, &clean.atomics) == (&at.threads, &at.versions, &atomics);
-        if self.clean.iter().any(known) {
+        if self.remember && self.clean.iter().any(known) {
             return None;
         }
         let failure = leak::leaks(&view, atomics.iter().copied().collect(), &self.vm.image);

@@ -1,6 +1,6 @@
 //! Random programs.
 
-use super::program::{FIRST_LOCK, FIRST_SPIN_LOCK, Order, Prog, Stmt, Val};
+use crate::program::{FIRST_LOCK, FIRST_SPIN_LOCK, Order, Prog, Stmt, Val};
 use dpor_engine::graph::{Test, Then};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,6 +1,6 @@
 //! What a thread can do by itself, whatever values its reads return.
 
-use super::program::{Order, Prog, Stmt, Val};
+use crate::program::{Order, Prog, Stmt, Val};
 use dpor_engine::graph::{Test, Then};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,9 +2,10 @@
 //!
 //! A read-modify-write is two events here, related by `rmw`, and threads have events for their beginning and end.
 
-use super::program::Order;
-use super::relation::Rel;
-use super::traces::{End, Step, Trace};
+use crate::program::Order;
+use crate::relation::Rel;
+use crate::traces::{End, Step, Trace};
+use dpor_engine::explore::Equivalence;
 use dpor_engine::graph::Graph;
 use std::collections::BTreeMap;
 
@@ -55,6 +56,14 @@ impl Key {
         let co = graph.locations().filter(|(_, l)| l.co.len() > 1);
         let co = co.map(|(loc, l)| (loc.index() as u8, l.co[1..].iter().map(|&w| name(w)).collect())).collect();
         Key { threads: keys, co, blocked }
+    }
+
+    /// The key with what makes a difference: under reads-from equivalence, who writes, but not in which order.
+    pub fn under(mut self, equivalence: Equivalence) -> Key {
+        if equivalence == Equivalence::ReadsFrom {
+            self.co.values_mut().for_each(|writes| writes.sort());
+        }
+        self
     }
 }
 
@@ -124,13 +133,8 @@ impl Skeleton {
                 events.push(Ev { kind: Kind::End, slot: trace.steps.len(), ..base });
             }
         }
-        let n = events.len();
-        let po = Rel::from_fn(n, |a, b| {
-            let (x, y) = (&events[a], &events[b]);
-            if x.kind == Kind::Init { y.kind != Kind::Init } else { x.thread == y.thread && a < b }
-        });
-        let mut rmw = Rel::empty(n);
-        rmw_pairs.iter().for_each(|&(r, w)| rmw.add(r, w));
+        let bare = Skeleton::of_events(events, &rmw_pairs);
+        let (n, events) = (bare.len(), &bare.events);
         let mut thread_sync = Rel::empty(n);
         let find = |kind, thread| events.iter().position(|e| e.kind == kind && e.thread == thread);
         for &(spawn, thread) in &spawns {
@@ -141,10 +145,23 @@ impl Skeleton {
         }
         let ends = traces.iter().map(|t| t.end).collect();
         let answers = traces.iter().map(|t| t.steps.iter().map(answer).collect()).collect();
-        Some(Skeleton { events, po, thread_sync, rmw, ends, answers })
+        Some(Skeleton { thread_sync, ends, answers, ..bare })
     }
 
-    pub fn len(&self) -> usize {
+    /// These events, the initialising writes first and those of each thread in order, with the pairs that are
+    /// read-modify-writes.
+    pub fn of_events(events: Vec<Ev>, rmw_pairs: &[(usize, usize)]) -> Skeleton {
+        let n = events.len();
+        let po = Rel::from_fn(n, |a, b| {
+            let (x, y) = (&events[a], &events[b]);
+            if x.kind == Kind::Init { y.kind != Kind::Init } else { x.thread == y.thread && a < b }
+        });
+        let mut rmw = Rel::empty(n);
+        rmw_pairs.iter().for_each(|&(r, w)| rmw.add(r, w));
+        Skeleton { events, po, thread_sync: Rel::empty(n), rmw, ends: Vec::new(), answers: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
         self.events.len()
     }
 

@@ -1,8 +1,8 @@
 //! The models, from their axioms alone, in the manner of cat files.
 
-use super::candidate::{Candidate, Ev, Kind};
-use super::program::Order;
-use super::relation::Rel;
+use crate::candidate::{Candidate, Ev, Kind};
+use crate::program::Order;
+use crate::relation::Rel;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {

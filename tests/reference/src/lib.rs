@@ -1,12 +1,11 @@
 //! A brute-force reference for the explorer: it enumerates all candidate executions of a small program and keeps those
 //! that the axioms of a model allow. It shares no code with the explorer, and is as slow as it looks.
 
-#![allow(dead_code, reason = "not every test crate uses all of it")]
-
 pub mod agreement;
 pub mod axioms;
 pub mod candidate;
 pub mod generate;
+pub mod loops;
 pub mod program;
 pub mod relation;
 pub mod traces;

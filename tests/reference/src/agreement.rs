@@ -9,10 +9,10 @@ use dpor_engine::model::{Mapping, MemoryModel};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use super::axioms::Model;
-use super::candidate::Key;
-use super::program::Prog;
-use super::{Expected, enumerate};
+use crate::axioms::Model;
+use crate::candidate::Key;
+use crate::program::Prog;
+use crate::{Expected, enumerate};
 
 type Agreed = Result<(), TestCaseError>;
 
@@ -54,17 +54,8 @@ struct Keys {
 impl Observer<Litmus> for Keys {
     fn full(&mut self, graph: &Graph, _: &LitmusState, ending: Ending) {
         let key = Key::of(graph, self.threads, ending == Ending::Blocked);
-        self.keys.push(what_counts(&key, self.equivalence));
+        self.keys.push(key.under(self.equivalence));
     }
-}
-
-/// A key with what makes a difference: under reads-from equivalence, who writes, but not in which order.
-fn what_counts(key: &Key, equivalence: Equivalence) -> Key {
-    let mut key = key.clone();
-    if equivalence == Equivalence::ReadsFrom {
-        key.co.values_mut().for_each(|writes| writes.sort());
-    }
-    key
 }
 
 fn config(model: Model, workers: usize, awaiting: AwaitLevel, equivalence: Equivalence) -> Config {
@@ -88,7 +79,7 @@ impl Explorer {
 
     /// What is to be found.
     fn wanted(self, expected: &Expected) -> BTreeSet<Key> {
-        expected.graphs.iter().map(|key| what_counts(key, self.0)).collect()
+        expected.graphs.iter().map(|key| key.clone().under(self.0)).collect()
     }
 
     /// It finds what it should, each once.

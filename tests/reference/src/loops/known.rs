@@ -1,0 +1,40 @@
+//! Programs that were explored wrongly once: those of `known.txt`, which are separated by blank lines.
+
+use super::compare::{Setup, Verdict, axiomatic, compare_with};
+use super::enumerate::enumerate;
+use super::program::Program;
+use super::soak::Difference;
+use dpor_engine::explore::{AwaitLevel, Equivalence};
+use dpor_engine::model::MemoryModel;
+
+/// Each of them has fewer executions, and beginnings of executions, than this.
+const MOST: usize = 100_000;
+
+/// All of them.
+pub fn programs() -> Vec<Program> {
+    let texts = include_str!("known.txt").split("\n\n").filter(|text| text.contains("thread"));
+    texts.map(|text| text.parse().unwrap_or_else(|error| panic!("{error:?}"))).collect()
+}
+
+/// What is wrong with each of them, in some model, at some level, and with one of the equivalences.
+pub fn differences() -> Vec<Difference> {
+    let programs = programs();
+    let wrong = |(number, program): (usize, &Program)| {
+        let mut models = MemoryModel::ALL.into_iter().flat_map(|model| [(model, 2), (model, 3)]);
+        models.find_map(|(model, bound)| wrong(program, number as u64, model, bound))
+    };
+    programs.iter().enumerate().filter_map(wrong).collect()
+}
+
+/// What is wrong with a program under a model.
+fn wrong(program: &Program, number: u64, model: MemoryModel, bound: u32) -> Option<Difference> {
+    let expected = enumerate(program, axiomatic(model), bound, MOST).expect("a small program");
+    let levels = AwaitLevel::ALL.into_iter().flat_map(|level| Equivalence::ALL.map(|equivalence| (level, equivalence)));
+    let setups = levels
+        .flat_map(|(level, equivalence)| [1, 2].map(|workers| Setup { model, bound, level, equivalence, workers }));
+    setups.into_iter().find_map(|setup| match compare_with(program, setup, &expected) {
+        Verdict::Agrees => None,
+        Verdict::TooLarge => panic!("a small program is too large:\n{program}"),
+        Verdict::Differs(wrong) => Some(Difference { number, setup, program: program.clone(), wrong }),
+    })
+}

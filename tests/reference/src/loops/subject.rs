@@ -1,0 +1,321 @@
+//! A program as the explorer runs it.
+//!
+//! It says where a loop waits: where an iteration ends in the state in which it began, having written nothing, or having
+//! taken back all that it has written. The variable that is not atomic is in the state; races for it are found with the
+//! happens-before clocks that come with answers.
+
+use dpor_engine::explore::{self, Answer, Ending};
+use dpor_engine::graph::{Action, Event, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
+
+use super::code::Code;
+use super::found::{Error, Outcome};
+use super::program::{ATOMICS, Program, Update};
+use super::thread::{Access, Stop, Thread};
+
+/// A program to be explored.
+pub struct Subject {
+    codes: Vec<Code>,
+    /// How many iterations a loop may begin.
+    bound: u32,
+    /// Whether an iteration that takes back what it has written counts as one that waits.
+    undoes: bool,
+}
+
+/// The state of a program.
+#[derive(Clone, Debug)]
+pub struct State {
+    threads: Vec<Running>,
+    cell: Cell,
+    /// What the thread that ran last has written to the variable that is not atomic.
+    written: Vec<u64>,
+    error: Option<Error>,
+}
+
+/// A thread, and where it has been.
+#[derive(Clone, Debug, Default)]
+struct Running {
+    thread: Thread,
+    /// How many iterations each loop has begun.
+    rounds: Vec<u32>,
+    /// Where loops have begun iterations since the thread last had an effect that it cannot take back.
+    visits: Vec<Visit>,
+    /// What it has written since then.
+    writes: Vec<Write>,
+}
+
+#[derive(Clone, Debug)]
+struct Visit {
+    thread: Thread,
+    number: usize,
+    /// How many events the thread has had since.
+    events: u32,
+    /// How often it had written.
+    writes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    loc: u8,
+    read: u64,
+    written: u64,
+    adds: bool,
+}
+
+/// The variable that is not atomic: its value, and who has accessed it, after how many events.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    value: u64,
+    write: Option<(usize, u32)>,
+    reads: Vec<(usize, u32)>,
+}
+
+impl Cell {
+    /// Whether an access of a thread with this clock is ordered with all that it could race with.
+    fn admits(&self, thread: usize, clock: &View, writes: bool) -> bool {
+        let is_before =
+            |&(other, events): &(usize, u32)| other == thread || clock.get(other).is_some_and(|entry| *entry > events);
+        self.write.iter().all(is_before) && (!writes || self.reads.iter().all(is_before))
+    }
+}
+
+impl Running {
+    /// The thread has read this, and written something or not.
+    fn note(&mut self, access: &Access, read: u64, wrote: bool) {
+        match (access.written(read), access.loc()) {
+            (Some(written), Some(loc)) if wrote => {
+                let is_store = matches!(access, Access::Store { .. });
+                let before = self.writes.iter().rfind(|write| write.loc == loc).map(|write| write.written);
+                let adds = matches!(access, Access::Update { update: Update::Add | Update::Sub, .. });
+                match (is_store, before) {
+                    (true, None) => self.forget(),
+                    (true, Some(read)) => self.writes.push(Write { loc, read, written, adds }),
+                    (false, _) if written != read => self.writes.push(Write { loc, read, written, adds }),
+                    (false, _) => {}
+                }
+            }
+            _ => {}
+        }
+        self.visits.iter_mut().for_each(|visit| visit.events += 1);
+    }
+
+    /// The thread had an effect that it cannot take back.
+    fn forget(&mut self) {
+        self.visits.clear();
+        self.writes.clear();
+    }
+
+    /// Whether everything that was written from then on is taken back: nothing was added in all, or the last that was written
+    /// is what was found.
+    fn has_taken_back(&self, from: usize) -> bool {
+        let writes = &self.writes[from..];
+        writes.iter().all(|write| {
+            let here = || writes.iter().filter(|other| other.loc == write.loc);
+            let sum = here().map(|write| write.written.wrapping_sub(write.read)).fold(0, u64::wrapping_add);
+            let adds_nothing = here().all(|write| write.adds) && sum == 0;
+            adds_nothing || here().next().map(|first| first.read) == here().next_back().map(|last| last.written)
+        })
+    }
+}
+
+impl Subject {
+    pub fn new(program: &Program, bound: u32, undoes: bool) -> Subject {
+        Subject { codes: program.threads.iter().map(Code::of).collect(), bound, undoes }
+    }
+
+    /// How many threads there are.
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// What comes of a complete execution.
+    pub fn outcome(&self, state: &State, graph: &Graph) -> Outcome {
+        let results = state.threads.iter().zip(&self.codes).map(|(running, code)| running.thread.results(code));
+        let values = (0..ATOMICS.len()).map(|loc| graph.last_value(Loc::new(loc)).unwrap_or(0));
+        Outcome { results: results.collect(), values: values.collect() }
+    }
+
+    /// Runs a thread to its next action.
+    fn run(&self, state: &mut State, id: usize, clock: &View) -> Action {
+        let code = &self.codes[id];
+        state.written.clear();
+        loop {
+            let stop = state.threads[id].thread.advance(code);
+            let read = match stop {
+                Stop::Access(access) => return action(access),
+                Stop::Ended => return Action::End,
+                Stop::Failed => {
+                    state.error = Some(Error::Assertion);
+                    return Action::Fail;
+                }
+                Stop::Head(number) => match self.begin_iteration(&mut state.threads[id], number) {
+                    Some(action) => return action,
+                    None => 0,
+                },
+                Stop::Read | Stop::Write(_) => match state.access(id, stop, clock) {
+                    Some(value) => value,
+                    None => {
+                        state.error = Some(Error::Race);
+                        return Action::Fail;
+                    }
+                },
+            };
+            state.threads[id].thread.go_on(code, read, false);
+        }
+    }
+
+    /// A loop begins an iteration, unless the last one has made it wait, or there were enough.
+    fn begin_iteration(&self, running: &mut Running, number: usize) -> Option<Action> {
+        let alike = |visit: &&Visit| {
+            visit.thread == running.thread
+                && (visit.writes == running.writes.len() || self.undoes && running.has_taken_back(visit.writes))
+        };
+        if let Some(visit) = running.visits.iter().rfind(alike) {
+            return Some(Action::Spin { events: visit.events });
+        }
+        running.rounds[number] += 1;
+        if running.rounds[number] > self.bound {
+            return Some(Action::Block);
+        }
+        let (thread, writes) = (running.thread, running.writes.len());
+        running.visits.push(Visit { thread, number, events: 0, writes });
+        None
+    }
+
+    /// That threads are blocked forever, if those that have not ended are.
+    fn blocked_forever(&self, state: &State, graph: &Graph) -> Option<Error> {
+        let mut threads = Vec::new();
+        for (id, thread) in graph.threads() {
+            let ended = thread.is_finished();
+            match thread.pending {
+                Action::Spin { events } if !ended && graph.has_read_latest(thread, events) => threads.push(None),
+                _ if ended => threads.push(Some(state.threads[id.index()].thread.results(&self.codes[id.index()]))),
+                _ => return None,
+            }
+        }
+        Some(Error::BlockedForever(threads))
+    }
+}
+
+impl State {
+    /// Accesses the variable that is not atomic; nothing where that is a race.
+    fn access(&mut self, id: usize, stop: Stop, clock: &View) -> Option<u64> {
+        let here = (id, clock.get(id).copied().unwrap_or(0));
+        if !self.cell.admits(id, clock, matches!(stop, Stop::Write(_))) {
+            return None;
+        }
+        if let Stop::Write(value) = stop {
+            self.cell = Cell { value, write: Some(here), reads: Vec::new() };
+            self.written.push(value);
+            self.threads[id].forget();
+        } else {
+            self.cell.reads.push(here);
+        }
+        Some(self.cell.value)
+    }
+}
+
+fn action(access: Access) -> Action {
+    let at = |loc: u8| Loc::new(usize::from(loc));
+    match access {
+        Access::Load { loc, order } => Action::Load { loc: at(loc), order },
+        Access::Store { loc, value, order } => Action::Store { loc: at(loc), order, value },
+        Access::Update { loc, update, operand, order } => {
+            let op = match update {
+                Update::Add => RmwOp::Add,
+                Update::Sub => RmwOp::Sub,
+                Update::Swap => RmwOp::Xchg,
+            };
+            Action::Rmw { loc: at(loc), order, op, width: Width::W64, operand }
+        }
+        Access::Cas { loc, expected, new, order, failure } => {
+            Action::Cas { loc: at(loc), order, failure, expected, new, spurious: false }
+        }
+        Access::Fence { order } => Action::Fence { order },
+    }
+}
+
+impl explore::Program for Subject {
+    type State = State;
+    type Error = Error;
+
+    fn threads(&self) -> usize {
+        self.codes.len()
+    }
+
+    fn initial(&self) -> State {
+        let running = |code: &Code| Running { rounds: vec![0; code.loops.len()], ..Running::default() };
+        let threads = self.codes.iter().map(running).collect();
+        State { threads, cell: Cell::default(), written: Vec::new(), error: None }
+    }
+
+    fn start(&self, state: &mut State, thread: ThreadId, clock: &View, _: &Graph) -> Action {
+        self.run(state, thread.index(), clock)
+    }
+
+    fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> Action {
+        let id = thread.index();
+        let running = &mut state.threads[id];
+        if let Stop::Access(access) = running.thread.advance(&self.codes[id]) {
+            running.note(&access, answer.value, answer.wrote);
+        }
+        running.thread.go_on(&self.codes[id], answer.value, answer.wrote);
+        self.run(state, id, answer.clock)
+    }
+
+    fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
+        let running = &state.threads[thread.index()];
+        running.visits.iter().any(|visit| visit.writes == running.writes.len()) || self.may_undo(state, thread)
+    }
+
+    fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
+        let writes = |visit: &Visit| self.codes[thread.index()].loops[visit.number];
+        self.undoes && state.threads[thread.index()].visits.iter().any(writes)
+    }
+
+    fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.threads[thread.index()].thread == b.threads[thread.index()].thread && a.written == b.written
+    }
+
+    fn has_written(&self, state: &State) -> bool {
+        !state.written.is_empty()
+    }
+
+    fn initial_value(&self, _: &State, _: Loc) -> Value {
+        0
+    }
+
+    fn watched(&self, _: &State, graph: &Graph, ending: Ending) -> Vec<Loc> {
+        match ending {
+            Ending::Complete => (0..ATOMICS.len()).map(Loc::new).collect(),
+            Ending::Blocked => looked_at(graph),
+        }
+    }
+
+    fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Error> {
+        let error = if ending == Ending::Blocked { self.blocked_forever(state, graph) } else { None };
+        error.map_or(Ok(()), Err)
+    }
+
+    fn error(&self, state: &State, _: &Graph, _: ThreadId) -> Error {
+        state.error.clone().unwrap_or(Error::Assertion)
+    }
+}
+
+/// The locations that threads look at which wait in loops.
+fn looked_at(graph: &Graph) -> Vec<Loc> {
+    let mut locs = Vec::new();
+    for (_, thread) in graph.threads() {
+        let Action::Spin { events } = thread.pending else { continue };
+        let mut next = thread.last;
+        for _ in 0..events {
+            let event: &Event = graph.event(next);
+            if event.is_read {
+                locs.push(event.loc);
+            }
+            next = event.po_prev;
+        }
+    }
+    locs.sort_unstable();
+    locs.dedup();
+    locs
+}
