@@ -1,6 +1,6 @@
 //! The explorer against the brute-force reference: on random programs it must find exactly the consistent executions,
-//! each once, in every model, with several buffer bounds, under both equivalences, and with any number of workers. Under
-//! reads-from equivalence, these are the executions without the order of writes.
+//! each once, in every model, with several buffer bounds, under both equivalences, and with any number of workers.
+//! Under reads-from equivalence, these are the executions without the order of writes.
 
 use dpor_engine::graph::{MemOrder, Test, Then};
 use dpor_reference::agreement::{
@@ -89,7 +89,8 @@ proptest! {
     }
 }
 
-/// A store comes between what a thread has loaded and its confirmation, and what waits for the confirmation comes before it.
+/// A store comes between what a thread has loaded and its confirmation, and what waits for the confirmation comes
+/// before it.
 #[test]
 fn confirmations_among_stores() {
     let order = MemOrder::Relaxed;
@@ -105,8 +106,8 @@ fn confirmations_among_stores() {
     agrees_on_loops(&prog).unwrap();
 }
 
-/// A thread is blocked forever that has loaded before anything was written: that another has waited, and then finds something
-/// else than it has waited for, must not hide that.
+/// A thread is blocked forever that has loaded before anything was written: that another has waited, and then finds
+/// something else than it has waited for, must not hide that.
 #[test]
 fn blocked_beside_one_that_has_waited() {
     let order = MemOrder::Relaxed;

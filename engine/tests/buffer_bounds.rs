@@ -136,8 +136,8 @@ fn figure_2() {
 /// The paper's figure 6: a read after four writes can overtake the last k of them with a buffer of k. With a bound of
 /// one, two of the five permutations are left, with two, three, and so on.
 ///
-/// Another thread writes what is read, and then looks which of the four writes it sees. Where the read missed its write,
-/// the writes it does not see were overtaken.
+/// Another thread writes what is read, and then looks which of the four writes it sees. Where the read missed its
+/// write, the writes it does not see were overtaken.
 #[test]
 fn figure_6() {
     let flag = loc(4);

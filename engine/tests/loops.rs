@@ -1,7 +1,8 @@
-//! Loops as people write them: what comes of random programs with such loops, for the explorer and for the brute-force reference.
+//! Loops as people write them: what comes of random programs with such loops, for the explorer and for the brute-force
+//! reference.
 //!
-//! The programs are new ones each time: the seed is printed, and `cargo run --release -p dpor-tests --bin soak -- engine --seed
-//! SEED` explores the same again.
+//! The programs are new ones each time: the seed is printed, and `cargo run --release -p dpor-tests --bin soak --
+//! engine --seed SEED` explores the same again.
 
 use dpor_reference::loops::random::new_seed;
 use dpor_reference::loops::soak::{Difference, Soak};

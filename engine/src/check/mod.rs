@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Progress, Schedule, Stats};
+use crate::explore::{self, Config, Found, Lesson, Progress, Schedule, Stats};
 use crate::graph::ThreadId;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
@@ -100,27 +100,25 @@ pub fn check_with_progress(
         progress.inspect(|progress| progress.reset());
         let limits = limited(config, deadline);
         let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
-        let shared = report.errors.iter().find_map(|found| match &found.failure {
-            explore::Failure::Program(Issue::Shared(site)) => Some(*site),
-            explore::Failure::Noticed(_) => Some(Site::Noticed),
+        let learned = match &report.lesson {
+            Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
+            Some(Lesson::Noticed(_)) => Some(Site::Noticed),
             _ => None,
-        });
-        match shared {
-            Some(site) => tracked.insert(site),
-            None => {
-                let limit = (!report.complete).then(|| reached(config, &report.stats));
-                let again = |recording: &Recording| replay(image, entry, options, recording);
-                let mut found = Findings::new(report.errors, limit, &tracked, again);
-                if found.limit.is_some() && config.interrupt.is_requested() {
-                    found.limit = Some(Limit::Interrupt);
-                }
-                if let Some(failure) = subject.given_up() {
-                    let (output, recording) = (Output::default(), Recording::default());
-                    found.add(Counterexample::without_trace(failure, output, recording));
-                }
-                return found.conclude(output::first(outputs), report.stats, start.elapsed());
-            }
+        };
+        if learned.is_some_and(|site| tracked.insert(site)) {
+            continue;
         }
+        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats));
+        let again = |recording: &Recording| replay(image, entry, options, recording);
+        let mut found = Findings::new(report.errors, limit, &tracked, again);
+        let (output, recording) = (Output::default(), Recording::default());
+        if learned.is_some() {
+            let message = "exploring began again though nothing new was learned: this is a bug of cargo-dpor";
+            found.add(Counterexample::without_trace(internal(message.to_owned()), output, recording));
+        } else if let Some(failure) = subject.given_up().filter(|_| config.keep_going || found.failures.is_empty()) {
+            found.add(Counterexample::without_trace(failure, output, recording));
+        }
+        return found.conclude(output::first(outputs), report.stats, start.elapsed());
     }
 }
 
@@ -172,7 +170,8 @@ impl Findings {
         for found in errors {
             let recording = Recording { tracked: tracked.clone(), schedule: found.schedule() };
             match found.failure {
-                explore::Failure::Program(Issue::Shared(_) | Issue::OutOfTime) => findings.limit = Some(Limit::Time),
+                // These are no errors: the explorer reports them as lessons.
+                explore::Failure::Program(Issue::Shared(_) | Issue::OutOfTime) => {}
                 explore::Failure::Program(Issue::Failure(wrong)) if !is_told_by_trace(&wrong.failure, &recording) => {
                     findings.add(Counterexample::without_trace(wrong.failure.clone(), wrong.output.clone(), recording));
                 }
@@ -183,12 +182,6 @@ impl Findings {
                 explore::Failure::Nondeterminism(thread) => {
                     findings.add(Counterexample::nondeterminism(thread, recording));
                 }
-                // The explorer has dealt with it, unless it ran out of time.
-                explore::Failure::Unordered(_)
-                | explore::Failure::Repeated(_)
-                | explore::Failure::Transient(..)
-                | explore::Failure::Noticed(_)
-                | explore::Failure::Unsettled => findings.limit = Some(Limit::Time),
             }
         }
         findings

@@ -37,6 +37,9 @@ pub struct Subject {
     uninitialized: AtomicBool,
 }
 
+/// An iteration that takes back what it has written, and may be noticed by others, is explored so often, one after the
+/// other.
+const MAX_UNDONE: u32 = 3;
 /// A thread with more events than this will not end by itself.
 const MAX_EVENTS: u32 = 20_000;
 
@@ -74,25 +77,37 @@ pub struct State {
     trails: Trails,
     /// What the thread that ran last has written to what others have, as a number; 0 if nothing.
     written: u64,
+    /// Whether it has accessed what others may write, and had not done so before in its loop.
+    touched: bool,
     /// What went wrong.
     issue: Option<Issue>,
 }
 
 impl Clone for State {
     fn clone(&self) -> State {
-        State { vm: self.vm.clone(), trails: self.trails.clone(), written: self.written, issue: self.issue.clone() }
+        State {
+            vm: self.vm.clone(),
+            trails: self.trails.clone(),
+            written: self.written,
+            touched: self.touched,
+            issue: self.issue.clone(),
+        }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &State) {
         self.vm.clone_from(&source.vm);
         self.trails.clone_from(&source.trails);
-        self.written = source.written;
+        (self.written, self.touched) = (source.written, source.touched);
         self.issue.clone_from(&source.issue);
     }
 }
 
 impl State {
+    fn of(vm: Explored<graph::Action>) -> State {
+        State { vm, trails: Trails::default(), written: 0, touched: false, issue: None }
+    }
+
     /// Something went wrong, or was learned.
     fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
         self.issue = Some(match self.vm.learned() {
@@ -187,7 +202,7 @@ impl Subject {
     /// Notices where a thread waits in a loop.
     #[inline]
     fn follow(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
-        let Stepped { action, mark, effect, changed, written, in_loop, .. } = stepped;
+        let Stepped { action, mark, effect, changed, written, touched, in_loop, .. } = stepped;
         state.written = written;
         if let Some(bound) = self.unroll
             && state.trails.come_back(id, mark.site) > bound
@@ -199,9 +214,11 @@ impl Subject {
             _ if changed == Changes::Others => state.trails.clear(id),
             Effect::Lasting => state.trails.clear(id),
             Effect::Write(write) => state.trails.write(id, write),
+            Effect::Fence => state.trails.fence(id),
             Effect::Nothing => {}
         }
-        state.trails.go_on(id, changed == Changes::OwnBlocks);
+        state.touched = state.trails.touch(id, touched.contended);
+        state.trails.go_on(id, changed == Changes::OwnBlocks, touched.any);
         if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
     }
 
@@ -216,18 +233,42 @@ impl Subject {
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         let undone = matches!(visited, Visited::Alike { undone: true, .. });
-        if undone && self.tracked.contains(Site::Noticed) {
-            return action;
-        }
         let site = if undone { Site::Undoing(mark.site) } else { Site::Loop(mark.site) };
         if of_interest && !self.tracked.contains(site) {
             state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
         }
+        if matches!(visited, Visited::Alike { touched: true, .. }) && !self.tracked.is_touched() {
+            state.issue = Some(Issue::Shared(Site::Touching));
+            return graph::Action::Fail;
+        }
         match visited {
+            Visited::Alike { events, undone: true, .. } if self.tracked.contains(Site::Noticed) => {
+                self.iterate_again(state, id, stepped, events)
+            }
             Visited::Alike { events, .. } => graph::Action::Spin { events },
             _ => action,
         }
+    }
+
+    /// A thread has taken back all that it wrote in an iteration, but somebody may have noticed: it goes on, so often.
+    fn iterate_again(
+        &self,
+        state: &mut State,
+        id: vm::ThreadId,
+        stepped: Stepped<graph::Action>,
+        events: u32,
+    ) -> graph::Action {
+        if state.trails.undo(id) >= MAX_UNDONE {
+            let message = format!(
+                "others can notice what this loop writes and takes back: \
+                 at most {MAX_UNDONE} such iterations in a row were explored"
+            );
+            self.give_up(state.vm.limit(id, &message));
+            return graph::Action::Spin { events };
+        }
+        state.trails.begin_again(id, stepped.mark, state.vm.own_digest(id));
+        stepped.action
     }
 
     /// The location of a 32-bit word.
@@ -259,8 +300,8 @@ impl Subject {
         graph.last_value(self.plain_loc(address, len, life).ok()?)
     }
 
-    /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it sleeps
-    /// though the word it waits for has changed.
+    /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it
+    /// sleeps though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
         match thread.pending {
             graph::Action::Block => {}
@@ -453,10 +494,9 @@ impl Program for Subject {
 
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
-            Ok(vm) => State { vm, trails: Trails::default(), written: 0, issue: None },
+            Ok(vm) => State::of(vm),
             Err(failure) => {
-                let mut state =
-                    State { vm: Explored::vacant(&self.basis), trails: Trails::default(), written: 0, issue: None };
+                let mut state = State::of(Explored::vacant(&self.basis));
                 state.fail(failure);
                 state
             }
@@ -499,11 +539,24 @@ impl Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.written == b.written && a.vm.is_alike(&b.vm, vm_thread(thread))
+        (a.written, a.touched) == (b.written, b.touched) && a.vm.is_alike(&b.vm, vm_thread(thread))
     }
 
-    fn has_written(&self, state: &State) -> bool {
-        state.written != 0
+    fn has_effect(&self, state: &State) -> bool {
+        state.written != 0 || state.touched
+    }
+
+    #[inline]
+    fn touches_memory(&self) -> bool {
+        self.tracked.is_touched()
+    }
+
+    fn note_left_out(&self, state: &mut State, trial: &State, thread: ThreadId, events: u32) {
+        state.vm.note_left_out(&trial.vm, vm_thread(thread), events);
+    }
+
+    fn accessed(&self, state: &State, trial: &State, thread: ThreadId, events: u32, before: u32) -> Option<Issue> {
+        state.vm.accessed(&trial.vm, vm_thread(thread), events, before).map(Issue::Shared)
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {
@@ -535,7 +588,7 @@ impl Program for Subject {
         }
     }
 
-    fn is_final(&self, issue: &Issue) -> bool {
+    fn is_lesson(&self, issue: &Issue) -> bool {
         !matches!(issue, Issue::Failure(_))
     }
 

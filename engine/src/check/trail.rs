@@ -1,15 +1,22 @@
 //! Finding loops that wait: where a thread has been since it last had an effect.
 //!
-//! If it comes back to where it was in the same state, what it did in between had no effect, and it will do the same for
-//! ever as long as it reads the same.
+//! If it comes back to where it was in the same state, what it did in between had no effect, and it will do the same
+//! for ever as long as it reads the same.
+//!
+//! There is one effect that no state shows: an access to memory can race with what another thread does, whenever that
+//! comes. Where others contend for that memory (see
+//! [`Program::note_left_out`](crate::explore::Program::note_left_out)), an iteration that accesses what the thread has
+//! not accessed before, since it began to be without effect, is no iteration without effect. The next one, which
+//! accesses the same, is. Of all iterations that access the same, one is enough: wherever another one takes part in a
+//! race, there is an execution in which all but that one are left out. What was accessed before a release fence counts
+//! for nothing, as the fence may order it before what others do.
 
+use crate::explore::MAX_WRITES;
 use crate::graph::Action;
 use crate::vm::{Effect, Mark, ThreadId, Write};
 
 /// How far back loops are looked for.
 const LEN: usize = 64;
-/// An iteration that takes back what it has written does not write more often.
-const MAX_WRITES: u32 = 8;
 
 /// Where threads have been since they last had an effect: all in one list, which is copied with every state.
 #[derive(Debug, Default)]
@@ -17,8 +24,27 @@ pub struct Trails {
     visits: Vec<Visit>,
     /// What they have written since, as long as it may be taken back.
     writes: Vec<Written>,
+    /// What they have accessed since that others may write.
+    accesses: Vec<Accessed>,
     /// How often threads have come back to places, whatever they did in between: only where that is limited.
     rounds: Vec<Rounds>,
+    /// How often threads have taken back all that they have written, one time after the other.
+    undone: Vec<(ThreadId, u32)>,
+}
+
+/// Something that a thread has accessed, or a fence.
+#[derive(Clone, Copy, Debug)]
+struct Accessed {
+    thread: ThreadId,
+    what: Access,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// To memory that others contend for.
+    Contended(u64),
+    /// No access: a release fence.
+    Fence,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +52,8 @@ struct Visit {
     thread: ThreadId,
     /// Whether it has changed blocks of its own since.
     changed: bool,
+    /// Whether it has accessed memory that threads share since.
+    touched: bool,
     /// How many events the thread has had since.
     events: u32,
     mark: Mark,
@@ -33,6 +61,8 @@ struct Visit {
     blocks: u64,
     /// How often it had written.
     writes: u32,
+    /// How much it had accessed.
+    accesses: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,20 +89,25 @@ pub enum Visited {
     Differently,
     /// It was, in the same state, but for what it has written to blocks of its own.
     AlikeButForBlocks,
-    /// It was, in the same state, and has had so many events since; it may have written and taken that back.
-    Alike { events: u32, undone: bool },
+    /// It was, in the same state, and has had so many events since; it may have written and taken that back, and it may
+    /// have accessed memory that threads share.
+    Alike { events: u32, undone: bool, touched: bool },
 }
 
 impl Clone for Trails {
     fn clone(&self) -> Trails {
-        Trails { visits: self.visits.clone(), writes: self.writes.clone(), rounds: self.rounds.clone() }
+        let mut copy = Trails::default();
+        copy.clone_from(self);
+        copy
     }
 
     #[inline]
     fn clone_from(&mut self, source: &Trails) {
         self.visits.clone_from(&source.visits);
         self.writes.clone_from(&source.writes);
+        self.accesses.clone_from(&source.accesses);
         self.rounds.clone_from(&source.rounds);
+        self.undone.clone_from(&source.undone);
     }
 }
 
@@ -80,10 +115,73 @@ impl Trails {
     /// A thread had an effect that lasts.
     #[inline]
     pub fn clear(&mut self, thread: ThreadId) {
+        self.forget(thread);
+        if !self.undone.is_empty() {
+            self.undone.retain(|(of, _)| *of != thread);
+        }
+    }
+
+    /// Forgets where a thread has been.
+    #[inline]
+    fn forget(&mut self, thread: ThreadId) {
         if self.visits.iter().any(|visit| visit.thread == thread) {
             self.visits.retain(|visit| visit.thread != thread);
             self.writes.retain(|written| written.thread != thread);
         }
+        if !self.accesses.is_empty() {
+            self.accesses.retain(|accessed| accessed.thread != thread);
+        }
+    }
+
+    /// A thread has taken back all that it has written: says how often it has done so before.
+    pub fn undo(&mut self, thread: ThreadId) -> u32 {
+        match self.undone.iter_mut().find(|(of, _)| *of == thread) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.undone.push((thread, 0));
+                0
+            }
+        }
+    }
+
+    /// A thread begins its next iteration as if it was the first.
+    pub fn begin_again(&mut self, thread: ThreadId, mark: Mark, blocks: u64) {
+        self.forget(thread);
+        self.visit(thread, mark, blocks);
+    }
+
+    /// A thread has accessed this, of what others contend for: says whether it had not before.
+    #[inline]
+    pub fn touch(&mut self, thread: ThreadId, contended: u64) -> bool {
+        contended != 0 && self.access(thread, Access::Contended(contended))
+    }
+
+    /// A thread has passed a release fence.
+    pub fn fence(&mut self, thread: ThreadId) {
+        if self.accesses_of(thread).next_back().is_some_and(|last| last != Access::Fence) {
+            self.accesses.push(Accessed { thread, what: Access::Fence });
+        }
+    }
+
+    fn access(&mut self, thread: ThreadId, what: Access) -> bool {
+        let since_fence = self.accesses_of(thread).rev().take_while(|access| *access != Access::Fence);
+        let is_new = !since_fence.into_iter().any(|access| access == what);
+        if is_new {
+            self.accesses.push(Accessed { thread, what });
+        }
+        is_new
+    }
+
+    fn accesses_of(&self, thread: ThreadId) -> impl DoubleEndedIterator<Item = Access> {
+        self.accesses.iter().filter(move |accessed| accessed.thread == thread).map(|accessed| accessed.what)
+    }
+
+    /// Whether a thread has accessed something, since it was somewhere, that it had not accessed before.
+    fn has_accessed_more(&self, thread: ThreadId, before: u32) -> bool {
+        self.accesses_of(thread).skip(before as usize).any(|access| access != Access::Fence)
     }
 
     /// A thread has written something that it may take back.
@@ -94,12 +192,11 @@ impl Trails {
         }
     }
 
-    fn log(&mut self, thread: ThreadId, mut write: Write) {
-        let before = self.writes_of(thread, 0).rfind(|before| before.loc == write.loc);
-        write.read = write.read.or(before.map(|before| before.written));
+    fn log(&mut self, thread: ThreadId, write: Write) {
+        let has_written = || self.writes_of(thread, 0).any(|before| before.loc == write.loc);
         let number = self.write_count(thread);
         // Nobody knows what to go back to.
-        if write.read.is_none() || number == MAX_WRITES {
+        if write.read.is_none() && !has_written() || number as usize == MAX_WRITES {
             self.clear(thread);
         } else {
             self.writes.push(Written { thread, number, write });
@@ -115,14 +212,19 @@ impl Trails {
         self.writes.iter().rfind(|written| written.thread == thread).map_or(0, |written| written.number + 1)
     }
 
-    /// Whether a thread has taken back all that it has written since: everywhere it has added nothing in all, or the last it
-    /// has written is what it has found.
+    /// Whether a thread has taken back all that it has written since: everywhere it has only added, and nothing in all;
+    /// or the last it has written is what it has found, and nobody has written in between, as far as it can tell.
     fn is_undone(&self, thread: ThreadId, from: u32) -> bool {
         self.writes_of(thread, from).all(|write| {
             let there = || self.writes_of(thread, from).filter(|other| other.loc == write.loc);
-            let added = |write: &Write| write.written.wrapping_sub(write.read.unwrap_or_default());
-            let adds_nothing = there().all(|write| write.adds) && there().map(added).fold(0, u64::wrapping_add) == 0;
-            adds_nothing || there().next().and_then(|first| first.read) == there().next_back().map(|last| last.written)
+            if there().all(|write| write.adds) {
+                let added = |write: &Write| write.written.wrapping_sub(write.read.unwrap_or_default());
+                return there().map(added).fold(0, u64::wrapping_add) == 0;
+            }
+            let goes_on =
+                there().zip(there().skip(1)).all(|(one, next)| next.read.is_none_or(|read| read == one.written));
+            let found = there().next().and_then(|first| first.read);
+            goes_on && found.is_some() && found == there().next_back().map(|last| last.written)
         })
     }
 
@@ -140,12 +242,13 @@ impl Trails {
         }
     }
 
-    /// A thread had an event; it may have changed blocks of its own.
+    /// A thread had an event; it may have changed blocks of its own, and accessed memory that threads share.
     #[inline]
-    pub fn go_on(&mut self, thread: ThreadId, changed: bool) {
+    pub fn go_on(&mut self, thread: ThreadId, changed: bool, touched: bool) {
         for visit in self.visits.iter_mut().filter(|visit| visit.thread == thread) {
             visit.events += 1;
             visit.changed |= changed;
+            visit.touched |= touched;
         }
     }
 
@@ -159,10 +262,11 @@ impl Trails {
                 continue;
             }
             visited = match visit.mark == mark {
+                true if self.has_accessed_more(thread, visit.accesses) => visited.max(Visited::Differently),
                 true if visit.changed && visit.blocks != blocks => Visited::AlikeButForBlocks,
-                true if visit.writes == writes => return Visited::Alike { events: visit.events, undone: false },
-                true if self.is_undone(thread, visit.writes) => {
-                    return Visited::Alike { events: visit.events, undone: true };
+                true if visit.writes == writes || self.is_undone(thread, visit.writes) => {
+                    let undone = visit.writes != writes;
+                    return Visited::Alike { events: visit.events, undone, touched: visit.touched };
                 }
                 _ => visited.max(Visited::Differently),
             };
@@ -172,7 +276,8 @@ impl Trails {
         {
             self.visits.remove(oldest);
         }
-        self.visits.push(Visit { thread, changed: false, events: 0, mark, blocks, writes });
+        let accesses = self.accesses_of(thread).count() as u32;
+        self.visits.push(Visit { thread, changed: false, touched: false, events: 0, mark, blocks, writes, accesses });
         visited
     }
 
@@ -203,6 +308,7 @@ pub fn may_wait(action: &Action) -> bool {
 /// What an action that was answered has changed for others.
 pub fn effect(action: &Action, value: u64, wrote: bool) -> Effect {
     let (loc, written) = match *action {
+        Action::Fence { order } if order.is_release() => return Effect::Fence,
         Action::Load { .. } | Action::Fence { .. } => return Effect::Nothing,
         Action::Store { loc, value, order } if order.is_atomic() => (loc, value),
         Action::Rmw { loc, .. } | Action::Cas { loc, .. } | Action::Try { loc, .. } => match action.update(value, 0) {

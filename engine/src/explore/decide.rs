@@ -7,6 +7,7 @@
 use super::choice::Choice;
 use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
+use super::reads_from::Part;
 use super::visit::Visitor;
 use crate::graph::{Action, Effect, EventId, Graph, Loc, Test, ThreadId, Value, join};
 use crate::model::{Model, Site};
@@ -20,8 +21,8 @@ pub(super) enum Writes {
     RightAfter(EventId, u32),
 }
 
-/// The floors of an access, as far as it only reads and as far as it also writes: a compare-and-swap has an ordering for
-/// either.
+/// The floors of an access, as far as it only reads and as far as it also writes: a compare-and-swap has an ordering
+/// for either.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floors {
     pub read: usize,
@@ -71,57 +72,72 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graphs[*level].touch(loc, || program.initial_value(state, loc));
     }
 
+    /// Pushes what the pending read, or read-modify-write, of a thread can read from, the latest first.
     fn decide_read(&mut self, thread: ThreadId, loc: Loc) {
         self.touch(loc);
-        if self.graph().has_witness() {
-            return self.decide_read_from(thread, loc);
-        }
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
+        let settled = graph.is_settled();
         let floors = self.floors(thread, loc, &action);
-        let last = self.graphs[self.level].location(loc).co.len() - 1;
-        let (confirms, speculates) = (self.confirms(thread), self.speculates(thread));
-        for position in (floors.read.min(floors.update)..=last).rev() {
+        let mut sources = std::mem::take(&mut self.sources);
+        self.list_sources(loc, floors, &mut sources);
+        let confirms = self.confirms(thread);
+        for &source in sources.iter().rev() {
             let graph = &self.graphs[self.level];
-            let co = &graph.location(loc).co;
-            let source = co[position];
-            let old = graph.written(source, loc);
+            let (position, old) = (graph.position(source), graph.written(source, loc));
             if !graph.may_read(thread, source) {
                 continue;
             }
+            let free = graph.is_free(source, loc);
             // What would wait for ever and has not seen the latest value is of no interest.
-            if action.is_blocked_by(old) && (action.is_lock() || position < last) {
+            if action.is_blocked_by(old) && (action.is_lock() || !self.can_be_last(Part::Whole, loc, source)) {
                 continue;
             }
-            let free = position == last || !graph.event(co[position + 1]).is_update();
-            if confirms && !action.is_lock() && self.fails_to_confirm(thread, source) {
-                continue;
-            }
-            if speculates && !free && !self.can_confirm(thread, loc, source) {
+            if confirms && self.fails_to_confirm(thread, source) || !free && self.cannot_confirm(thread, loc, source) {
                 continue;
             }
             for way in 0..action.ways(old) {
                 let Some(value) = action.update(old, way) else {
-                    if position >= floors.read && (way == 0 || !self.fails_in_vain(thread, source)) {
+                    let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
+                    if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
+                        self.note_waiting(thread, source);
                         self.choices.push(Choice::Read { source, way });
                     }
                     continue;
                 };
-                if position < floors.update {
+                if settled && position < floors.update {
                     continue;
                 }
-                let takes_back = value == old || self.program.may_undo(&self.state, thread);
-                if takes_back && self.waits_in_vain(thread, source) {
-                    if position == last {
+                if self.program.may_undo(&self.state, thread) {
+                    self.note_waiting(thread, source);
+                }
+                if value == old && self.waits_in_vain(thread, source) {
+                    if self.can_be_last(Part::Whole, loc, source) {
                         self.choices.push(Choice::Read { source, way });
                     }
                     continue;
                 }
-                if free {
+                if free && (position >= floors.update || self.can_read(thread, source, way)) {
                     self.choices.push(Choice::Read { source, way });
                 }
                 self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, way));
             }
+        }
+        self.sources = sources;
+    }
+
+    /// The writes that a read may read from, as far as the floors say that: under reads-from equivalence in the order
+    /// in which they were added, which does not depend on the witness.
+    fn list_sources(&self, loc: Loc, floors: Floors, sources: &mut Vec<EventId>) {
+        let graph = self.graph();
+        let co = &graph.location(loc).co;
+        sources.clear();
+        match graph.has_witness() {
+            true => {
+                sources.extend_from_slice(co);
+                sources.sort_unstable();
+            }
+            false => sources.extend_from_slice(&co[floors.read.min(floors.update)..]),
         }
     }
 

@@ -2,13 +2,12 @@
 //! 1975).
 //!
 //! A descent goes from the root of the exploration tree to a leaf, taking each child with the same probability; the
-//! product of the numbers of children on the way is an unbiased estimate of the number of leaves. The trees are uneven, so
-//! that one descent says little: the estimate comes with its standard error.
+//! product of the numbers of children on the way is an unbiased estimate of the number of leaves. The trees are uneven,
+//! so that one descent says little: the estimate comes with its standard error.
 
-use super::choice::Choice;
+use super::lessons::Lessons;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use super::waiting::{Locs, Waiting};
 use super::{Config, Equivalence, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
@@ -48,15 +47,14 @@ impl Estimate {
 
 /// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
-    let none = Locs::default();
-    let waiting = Waiting { level: config.awaiting, unordered: &none, repeated: &none, transients: &[] };
+    let lessons = &Lessons::new(config.awaiting);
     let equivalence = config.equivalence;
-    with_model(config, Sampling { program, waiting, equivalence, samples, seed })
+    with_model(config, Sampling { program, lessons, equivalence, samples, seed })
 }
 
 struct Sampling<'a, P> {
     program: &'a P,
-    waiting: Waiting<'a>,
+    lessons: &'a Lessons,
     equivalence: Equivalence,
     samples: u64,
     seed: u64,
@@ -67,7 +65,7 @@ impl<P: Program> UnderModel for Sampling<'_, P> {
 
     fn under<M: Model>(self, model: M) -> Estimate {
         let ties = self.equivalence.ties(&model);
-        let visitor = Visitor::new(self.program, model, self.waiting, ties);
+        let visitor = Visitor::new(self.program, model, self.lessons, ties);
         Descents::new(visitor, self.seed).sample(self.samples)
     }
 }
@@ -98,7 +96,7 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
         loop {
             match step {
                 Step::Extended => step = self.step(&mut leaves),
-                Step::Full(_) | Step::Failed(_) => return leaves,
+                Step::Full(_) | Step::Failed(_) | Step::Restart(_) => return leaves,
                 Step::Cut => return 0.0,
             }
         }
@@ -111,23 +109,13 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
             return self.pick(frame.thread, frame.start, frame.slot, leaves);
         }
         let start = visitor.choices.len();
-        visitor.stuck.clear();
-        let next = visitor.next_thread();
-        match next {
-            Some(thread) => visitor.decide(thread),
-            None => {
-                visitor.choices.push(Choice::Full);
-                visitor.decide_full();
+        match visitor.branch() {
+            Ok(thread) => {
+                let slot = visitor.save();
+                self.pick(thread, start, slot, leaves)
             }
+            Err(end) => end,
         }
-        if let Some(failed) = visitor.take_learned() {
-            return failed;
-        }
-        if visitor.choices.len() == start {
-            return Step::Cut;
-        }
-        let slot = visitor.save();
-        self.pick(next.unwrap_or(ThreadId::new(0)), start, slot, leaves)
     }
 
     fn pick(&mut self, thread: ThreadId, start: usize, slot: usize, leaves: &mut f64) -> Step<P::Error> {

@@ -1,13 +1,13 @@
 //! Who explored what: so that counts and errors do not depend on how the tree was shared out.
 //!
-//! A worker gives away the last child of its outermost node only. So what it keeps always comes before what it has given
-//! away, and each item is a contiguous piece of the depth-first order. The ledger has an entry for each piece; two
-//! neighbours that are both done become one, so that it does not grow with the length of the run. An error ends its
-//! piece, and makes everything after it void.
+//! A worker gives away the last child of its outermost node only. So what it keeps always comes before what it has
+//! given away, and each item is a contiguous piece of the depth-first order. The ledger has an entry for each piece;
+//! two neighbours that are both done become one, so that it does not grow with the length of the run. An error ends its
+//! piece, and makes everything after it void; so does a lesson.
 
-use super::Found;
 use super::choice::Path;
 use super::stats::Stats;
+use super::{Found, Lesson};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -16,6 +16,8 @@ use std::ops::Bound;
 pub(super) struct Outcome<E> {
     pub stats: Stats,
     pub errors: Vec<Found<E>>,
+    /// Why the exploration has to begin again.
+    pub lesson: Option<Lesson<E>>,
 }
 
 /// The pieces of the tree by where they begin; none for those that are not done.
@@ -64,7 +66,7 @@ impl<E: Eq> Ledger<E> {
 
     /// All that counts, in order.
     pub fn total(self) -> Outcome<E> {
-        let mut total = Outcome { stats: Stats::default(), errors: Vec::new() };
+        let mut total = Outcome::new(Stats::default());
         for outcome in self.pieces.into_values().flatten() {
             total.append(outcome, self.keep_going);
         }
@@ -73,11 +75,16 @@ impl<E: Eq> Ledger<E> {
 }
 
 impl<E: Eq> Outcome<E> {
+    pub fn new(stats: Stats) -> Outcome<E> {
+        Outcome { stats, errors: Vec::new(), lesson: None }
+    }
+
     fn append(&mut self, later: Outcome<E>, keep_going: bool) {
-        if !keep_going && !self.errors.is_empty() {
+        if self.lesson.is_some() || !keep_going && !self.errors.is_empty() {
             return;
         }
         self.stats += later.stats;
+        self.lesson = later.lesson;
         for error in later.errors {
             self.add(error);
         }

@@ -1,48 +1,58 @@
 //! Exploring every consistent execution of a program, each exactly once: TruSt (Kokologiannakis, Marmanis, Gladstein,
-//! Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022), algorithm 1, with trace equivalence.
+//! Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022), algorithm 1, with trace
+//! equivalence.
 //!
 //! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
 //! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size, [`replay`]
 //! runs one execution again.
 //!
+//! Loops that wait: [`trial`] tries out what a thread would do, [`waiting`] keeps threads that would wait out of the way,
+//! [`confirm`] leaves out attempts that fail, [`counting`] iterations that only count, [`transient`] looks after what loops write
+//! and take back, [`audit`] looks at every full execution again, and [`lessons`] are why an exploration begins again.
+//!
 //! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
-//! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is bounded
-//! by the size of the program.
+//! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is
+//! bounded by the size of the program.
 
+mod audit;
 mod choice;
 mod clock;
 mod confirm;
+mod counting;
 mod decide;
 mod endings;
 mod estimate;
 mod ledger;
+mod lessons;
 mod maximal;
 mod program;
 mod reads_from;
 mod replay;
 mod revisit;
-mod slowing;
 mod snapshots;
 mod stats;
-mod undo;
+mod transient;
+mod trial;
 mod visit;
 mod waiting;
 mod workers;
 
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
+pub use lessons::Lesson;
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
-pub use undo::Transient;
+pub(crate) use transient::MAX_WRITES;
+pub use transient::Transient;
 pub use workers::Progress;
 
-use crate::graph::{Graph, Loc, ThreadId, Ties};
+use crate::graph::{Graph, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
+use lessons::Lessons;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use waiting::{Locs, Waiting};
+use std::time::{Duration, Instant};
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -115,8 +125,8 @@ impl std::str::FromStr for Equivalence {
     }
 }
 
-/// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial Order
-/// Reduction, CAV 2023), from nothing to all that there is.
+/// What is done about threads that wait in a loop (Kokologiannakis, Marmanis, Vafeiadis: Unblocking Dynamic Partial
+/// Order Reduction, CAV 2023), from nothing to all that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AwaitLevel {
@@ -186,21 +196,6 @@ pub enum Failure<E> {
     Race(Race),
     /// A thread asked for something else when it was run again with the same answers.
     Nondeterminism(ThreadId),
-    /// Writes to a location that threads wait for are not causally ordered: it is explored again without relying on that.
-    /// Reports never have this.
-    Unordered(Loc),
-    /// A location that threads confirm has the same value twice, so that a confirmation may succeed though something was
-    /// written in between: it is explored again without relying on that. Reports never have this.
-    Repeated(Loc),
-    /// A loop writes something and takes it back: it is explored again with a look at who may notice. Reports never have this.
-    Transient(Loc, Transient),
-    /// Somebody may notice what a loop writes and takes back: the program must not say then that it
-    /// [takes it back](Program::may_undo), and is to be explored again.
-    Noticed(Loc),
-    /// Under reads-from equivalence, a graph of a program with loops has several witnesses: what is done about threads that wait
-    /// relies on there being one beyond the level [`AwaitLevel::Stale`], so it is explored again with that. Reports never have
-    /// this.
-    Unsettled,
 }
 
 /// An erroneous execution.
@@ -221,6 +216,8 @@ pub struct Report<E> {
     pub stats: Stats,
     /// The distinct errors, by path: at most one unless exploring went on.
     pub errors: Vec<Found<E>>,
+    /// Why the program has to be explored again in another form, if it has to: nothing else counts then.
+    pub lesson: Option<Lesson<E>>,
     /// Whether everything was explored (up to an error): no limit was reached.
     pub complete: bool,
 }
@@ -262,29 +259,29 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     progress: Option<&Progress>,
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
-    let (mut unordered, mut repeated) = (Locs::default(), Locs::default());
-    let mut transients = Vec::new();
-    let mut level = config.awaiting;
+    let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let mut lessons = Lessons::new(config.awaiting);
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let waiting = Waiting { level, unordered: &unordered, repeated: &repeated, transients: &transients };
-        let (report, observers) = with_model(config, Run { program, config, waiting, progress, observers });
-        let mut again = false;
-        for found in &report.errors {
-            match found.failure {
-                Failure::Unordered(loc) => unordered.insert(loc),
-                Failure::Repeated(loc) => repeated.insert(loc),
-                Failure::Transient(loc, transient) => transients.push((loc, transient)),
-                Failure::Unsettled => level = AwaitLevel::Stale,
-                _ => continue,
-            }
-            again = true;
-        }
-        if !again {
+        let limits = Limits { lessons: &lessons, deadline };
+        let (mut report, observers) = with_model(config, Run { program, config, limits, progress, observers });
+        report.lesson = match report.lesson.take() {
+            None => return (report, observers),
+            Some(lesson) => lessons.learn(lesson),
+        };
+        if report.lesson.is_some() {
             return (report, observers);
         }
         progress.inspect(|progress| progress.reset());
     }
+}
+
+/// What an exploration begins with that has begun before: what was learned, and the time that is left, for all of them
+/// together.
+#[derive(Clone, Copy)]
+struct Limits<'a> {
+    lessons: &'a Lessons,
+    deadline: Option<Instant>,
 }
 
 /// Something to be done under a model that is known only when the program runs.
@@ -305,7 +302,7 @@ pub(crate) fn with_model<T: UnderModel>(config: &Config, task: T) -> T::Output {
 struct Run<'a, P, O> {
     program: &'a P,
     config: &'a Config,
-    waiting: Waiting<'a>,
+    limits: Limits<'a>,
     progress: Option<&'a Progress>,
     observers: Vec<O>,
 }
@@ -314,6 +311,6 @@ impl<P: Program, O: Observer<P>> UnderModel for Run<'_, P, O> {
     type Output = (Report<P::Error>, Vec<O>);
 
     fn under<M: Model>(self, model: M) -> Self::Output {
-        workers::run(self.program, model, self.config, self.waiting, self.progress, self.observers)
+        workers::run(self.program, model, self.config, self.limits, self.progress, self.observers)
     }
 }

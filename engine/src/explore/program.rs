@@ -83,17 +83,44 @@ pub trait Program: Sync {
         false
     }
 
-    /// Whether a thread, which was the last to run in both, is in the same state and has written the same when it ran, and so
-    /// would do the same from there on, given the same answers.
+    /// Whether a thread, which was the last to run in both, is in the same state and has written the same when it ran,
+    /// and so would do the same from there on, given the same answers.
     fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
         let _ = (a, b, thread);
         false
     }
 
-    /// Whether the thread that was the last to run has written to memory of others.
-    fn has_written(&self, state: &Self::State) -> bool {
+    /// Whether the thread that was the last to run has written to memory of others when it did, or has accessed memory
+    /// that others may write, and not done so before in its loop.
+    fn has_effect(&self, state: &Self::State) -> bool {
         let _ = state;
         false
+    }
+
+    /// Whether iterations that wait access memory that threads share, so that what is left out must be
+    /// [noted](Program::note_left_out).
+    fn touches_memory(&self) -> bool {
+        false
+    }
+
+    /// Notes what a thread, which has so many events, has accessed in a trial that began in this state: an iteration
+    /// that is left out. If another thread later does something that could race with it, the program has to learn that.
+    fn note_left_out(&self, state: &mut Self::State, trial: &Self::State, thread: ThreadId, events: u32) {
+        let _ = (state, trial, thread, events);
+    }
+
+    /// What has to be learned if a thread, which has so many events, has accessed memory in a trial that can no longer be noted,
+    /// unless it has accessed that since it had as many as `before`, or it was noted.
+    fn accessed(
+        &self,
+        state: &Self::State,
+        trial: &Self::State,
+        thread: ThreadId,
+        events: u32,
+        before: u32,
+    ) -> Option<Self::Error> {
+        let _ = (state, trial, thread, events, before);
+        None
     }
 
     /// The value of a location that no event has accessed.
@@ -108,15 +135,15 @@ pub trait Program: Sync {
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, graph: &Graph, thread: ThreadId) -> Self::Error;
 
-    /// Whether exploring ends at this error even where it is to go on after errors: the execution did not come far enough
-    /// to count as one.
-    fn is_final(&self, error: &Self::Error) -> bool {
+    /// Whether this is no error, but something that should have been known from the start: exploring ends there, and
+    /// whoever explores the program has to begin again with one that knows.
+    fn is_lesson(&self, error: &Self::Error) -> bool {
         let _ = error;
         false
     }
 
-    /// The locations whose last values matter to how an execution is judged in which no thread can go on. Under reads-from
-    /// equivalence it is judged once for each way in which they can be.
+    /// The locations whose last values matter to how an execution is judged in which no thread can go on. Under
+    /// reads-from equivalence it is judged once for each way in which they can be.
     fn watched(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Vec<Loc> {
         let _ = (state, graph, ending);
         Vec::new()

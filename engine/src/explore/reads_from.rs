@@ -5,10 +5,10 @@
 //! witness must not show: everything that is decided here is a function of events, program order and reads-from.
 //!
 //! *Maximality.* Of all writes of a location that can be the last in some witness, the *latest* is the one whose thread
-//! comes last in the order of preference, and of those the one that comes last in program order. A read is added maximally
-//! if it reads from the latest of what was there before or is causally before the write that would delete it; a write
-//! always is. So there is one graph that differs in the deleted part only in which a revisit happens. Whatever can be last
-//! can be read from, so that this graph is consistent, and is explored.
+//! comes last in the order of preference, and of those the one that comes last in program order. A read is added
+//! maximally if it reads from the latest of what was there before or is causally before the write that would delete it;
+//! a write always is. So there is one graph that differs in the deleted part only in which a revisit happens. Whatever
+//! can be last can be read from, so that this graph is consistent, and is explored.
 //!
 //! *Speed.* Where the graph has but one witness (see [`crate::graph::Ties`]), all that is asked of a witness is asked of
 //! that one, as under trace equivalence. What holds in the current witness can hold. Only else one is searched for.
@@ -214,62 +214,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.latest(part, loc) == source
     }
 
-    /// Pushes what the pending read, or read-modify-write, of a thread can read from.
-    #[inline(never)]
-    pub(super) fn decide_read_from(&mut self, thread: ThreadId, loc: Loc) {
-        let graph = &self.graphs[self.level];
-        let action = graph.thread(thread).pending;
-        let floors = self.floors(thread, loc, &action);
-        let graph = &self.graphs[self.level];
-        let settled = graph.is_settled();
-        let mut sources = graph.location(loc).co.clone();
-        sources.sort_unstable();
-        let (confirms, speculates) = (self.confirms(thread), self.speculates(thread));
-        for source in sources.into_iter().rev() {
-            let graph = &self.graphs[self.level];
-            let (position, old) = (graph.position(source), graph.written(source, loc));
-            if !graph.may_read(thread, source) {
-                continue;
-            }
-            let free = graph.is_free(source, loc);
-            // What would wait for ever and has not seen the latest value is of no interest.
-            if action.is_blocked_by(old) && (action.is_lock() || !self.can_be_last(Part::Whole, loc, source)) {
-                continue;
-            }
-            if confirms && !action.is_lock() && self.fails_to_confirm(thread, source) {
-                continue;
-            }
-            if speculates && !free && !self.can_confirm(thread, loc, source) {
-                continue;
-            }
-            for way in 0..action.ways(old) {
-                let Some(value) = action.update(old, way) else {
-                    let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
-                    if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
-                        self.choices.push(Choice::Read { source, way });
-                    }
-                    continue;
-                };
-                if settled && position < floors.update {
-                    continue;
-                }
-                let takes_back = value == old || self.program.may_undo(&self.state, thread);
-                if takes_back && self.waits_in_vain(thread, source) {
-                    if self.can_be_last(Part::Whole, loc, source) {
-                        self.choices.push(Choice::Read { source, way });
-                    }
-                    continue;
-                }
-                if free && (position >= floors.update || self.can_read(thread, source, way)) {
-                    self.choices.push(Choice::Read { source, way });
-                }
-                self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, way));
-            }
-        }
-    }
-
-    /// What is waited for has come, or will not come any more; but how late that is seen may depend on the witness. Where
-    /// there are several, whatever can be read is; of those, the first that was added counts as the latest.
+    /// What is waited for has come, or will not come any more; but how late that is seen may depend on the witness.
+    /// Where there are several, whatever can be read is; of those, the first that was added counts as the latest.
     #[inline(never)]
     pub(super) fn decide_reach_from(&mut self, thread: ThreadId, loc: Loc, test: Test) {
         let graph = &mut self.graphs[self.level];
@@ -315,7 +261,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         })
     }
 
-    /// Whether the current witness still is one if the pending action of a thread reads from a write, and does not write.
+    /// Whether the current witness still is one if the pending action of a thread reads from a write, and does not
+    /// write.
     fn fits(&mut self, thread: ThreadId, loc: Loc, source: EventId) -> bool {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &graphs[*level];
@@ -323,7 +270,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether the pending action of a thread can read from a write, though not with the current witness.
-    fn can_read(&mut self, thread: ThreadId, source: EventId, way: u32) -> bool {
+    pub(super) fn can_read(&mut self, thread: ThreadId, source: EventId, way: u32) -> bool {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &mut graphs[*level];
         let action = graph.thread(thread).pending;

@@ -2,15 +2,16 @@
 //!
 //! When a write `w` revisits a read `r`, the new graph has what was there when `r` was added, what `w` depends on, `w`,
 //! and `r` reading from it. `r` comes last in the insertion order, so that the order keeps linearising porf; the paper
-//! leaves it where it was, which is the same to every later decision: `r` counts as maximally added only for writes that
-//! depend on `w`, and all that was between the two places is then kept anyway.
+//! leaves it where it was, which is the same to every later decision: `r` counts as maximally added only for writes
+//! that depend on `w`, and all that was between the two places is then kept anyway.
 //!
-//! The program does not run from the start: its state from before `r` was saved, and only the events that `w` depends on
-//! and that came after `r` are run again. That they turn out the same is checked.
+//! The program does not run from the start: its state from before `r` was saved, and only the events that `w` depends
+//! on and that came after `r` are run again. That they turn out the same is checked.
 
 use super::Failure;
 use super::choice::Choice;
 use super::decide::{effect_of_read, effect_of_store};
+use super::lessons::Lessons;
 use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::{Step, Visitor};
@@ -66,6 +67,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.restrict(write, read, &porf);
         self.porf = porf;
         self.level += 1;
+        let audited = self.audited[self.level - 1].min(snapshot.events as usize);
+        self.audited.truncate(self.level);
+        self.audited.push(audited);
         self.renew_witness_after_revisit();
         self.stats.revisits_done += 1;
         self.stats.events += 1;
@@ -95,6 +99,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             return Step::Extended;
         }
+        self.note_all_waiting(thread);
         self.add_revisited(thread, snapshot, write, read_way)
     }
 
@@ -104,16 +109,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect_of_read(graph, action, write, way);
+        let in_loop = self.is_audited(thread);
         let read = self.append(thread, action, effect);
         let graph = &mut self.graphs[self.level];
         let event = graph.event_mut(read);
         event.revisited = true;
+        event.in_loop = in_loop;
         event.snapshot = snapshot;
         if let Some(race) = find_race(graph, read) {
             return Step::Failed(Failure::Race(race));
-        }
-        if let Some(loc) = self.noticed(read) {
-            return Step::Failed(Failure::Noticed(loc));
         }
         match self.run(read) {
             Step::Extended if effect.written.is_some() => self.revisit_on(),
@@ -149,6 +153,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graph.event_mut(write).fixed = true;
     }
 
+    /// Saves the state from before a read that is kept, if it will be looked at: it cannot be revisited, since what has
+    /// revisited depends on it.
+    fn save_for_audit(&mut self, id: EventId) {
+        let Lessons { audited, transients, .. } = self.lessons;
+        let is_audited = !audited.is_empty() || !transients.is_empty() || self.program.touches_memory();
+        if is_audited && self.graph().event(id).is_read {
+            let slot = self.save() as u32;
+            self.graphs[self.level].event_mut(id).snapshot = Snapshot { slot, events: id.index() as u32 };
+        }
+    }
+
     /// Runs the program from a state that contains the first `from` events through the others.
     fn replay(&mut self, from: usize) -> Step<P::Error> {
         for id in (from..self.graph().len()).map(EventId::new) {
@@ -159,6 +174,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if let Some(race) = find_race(self.graph(), id) {
                 return Step::Failed(Failure::Race(race));
             }
+            self.save_for_audit(id);
             match self.run(id) {
                 Step::Extended => {}
                 other => return other,

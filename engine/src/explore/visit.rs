@@ -1,20 +1,21 @@
 //! The depth-first exploration itself (VISIT in algorithm 1 of the TruSt paper), without recursion.
 //!
 //! Going forward, one graph is extended and shortened in place. A backward revisit makes a copy of what it keeps, on a
-//! stack of graphs whose depth is bounded by the number of writes of the program; all buffers are reused. Program states
-//! are saved before each read, from where a later write that revisits it starts, and before each node with several
-//! children. So memory is bounded by the size of the program, however many executions there are.
+//! stack of graphs whose depth is bounded by the number of writes of the program; all buffers are reused. Program
+//! states are saved before each read, from where a later write that revisits it starts, and before each node with
+//! several children. So memory is bounded by the size of the program, however many executions there are.
 
 use super::choice::{Choice, Frame, Path};
 use super::clock::Clock;
 use super::decide::{effect, is_enabled};
+use super::lessons::Lessons;
 use super::program::{Answer, Ending, Program};
 use super::reads_from::Parts;
 use super::snapshots::Snapshots;
 use super::stats::Stats;
-use super::undo::Overlay;
-use super::waiting::Waiting;
-use super::{AwaitLevel, Failure, Observer};
+use super::transient::Overlay;
+use super::trial::Trials;
+use super::{AwaitLevel, Failure, Lesson, Observer};
 use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Last, Model, Scratch, find_race};
@@ -36,23 +37,18 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub renaming: Renaming,
     /// What the write that looks for revisits depends on.
     pub porf: Vec<u32>,
-    /// What is done about threads that wait.
-    pub waiting: Waiting<'p>,
-    /// The state in which threads try whether they would wait.
-    pub trial: P::State,
-    /// Another one, to compare.
-    pub other_trial: P::State,
+    /// What the pending read of a thread may read from.
+    pub sources: Vec<EventId>,
+    /// What was learned before, and is to be learned now.
+    pub lessons: &'p Lessons,
+    pub learned: Option<Lesson<P::Error>>,
+    pub trials: Trials<P::State>,
+    /// By level: how many events of the graph were [looked at](super::audit) in an execution before.
+    pub audited: Vec<usize>,
     /// Threads that cannot confirm what they have read, as it is.
     pub stuck: Vec<ThreadId>,
-    /// What the thread that tries something has written, and what happens before its next step.
-    pub overlay: Overlay,
-    pub clock: Vec<u32>,
     /// Says when the time is over.
     pub deadline: Clock,
-    /// Why the exploration has to begin again.
-    pub learned: Option<Failure<P::Error>>,
-    /// Whether the thread that tried something failed.
-    pub trial_failed: bool,
     /// A copy of a part of a graph.
     pub parts: Parts,
     /// What graphs have of coherence.
@@ -76,6 +72,8 @@ pub(super) enum Step<E> {
     Cut,
     /// Something is wrong.
     Failed(Failure<E>),
+    /// The exploration has to begin again.
+    Restart(Lesson<E>),
 }
 
 /// A subtree to explore, with all that is needed to do so: what one worker hands to another.
@@ -89,7 +87,7 @@ pub(super) struct Item<S> {
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
-    pub fn new(program: &'p P, model: M, waiting: Waiting<'p>, ties: Ties) -> Visitor<'p, P, M> {
+    pub fn new(program: &'p P, model: M, lessons: &'p Lessons, ties: Ties) -> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
@@ -104,15 +102,13 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             scratch: Scratch::default(),
             renaming: Renaming::default(),
             porf: Vec::new(),
-            waiting,
-            trial: program.initial(),
-            other_trial: program.initial(),
-            stuck: Vec::new(),
-            overlay: Overlay::default(),
-            clock: Vec::new(),
-            deadline: Clock::new(None, Interrupt::default()),
+            sources: Vec::new(),
+            lessons,
             learned: None,
-            trial_failed: false,
+            trials: Trials::new(program.initial()),
+            audited: vec![0],
+            stuck: Vec::new(),
+            deadline: Clock::new(None, Interrupt::default()),
             parts: Parts::new(),
             ties,
             lasts: Vec::new(),
@@ -145,6 +141,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Takes an item on and makes its first step.
     pub fn begin(&mut self, item: Item<P::State>) -> Step<P::Error> {
         self.level = 0;
+        self.audited[0] = 0;
         self.frames.clear();
         self.choices.clear();
         self.root = item.path;
@@ -167,22 +164,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Extends the graph by one event, the first child of the node that it is at.
     pub fn step(&mut self) -> Step<P::Error> {
         let start = self.choices.len();
-        self.stuck.clear();
-        if self.waiting.level > AwaitLevel::Stale && !self.graph().is_settled() && self.program.has_loops() {
-            return Step::Failed(Failure::Unsettled);
-        }
-        let (thread, choice) = loop {
-            let Some(thread) = self.next_thread() else { return self.full() };
-            self.decide(thread);
-            if let Some(failed) = self.take_learned() {
-                return failed;
-            }
-            match self.choices.get(start).copied() {
-                Some(choice) => break (thread, choice),
-                None if self.awaits_confirmation(thread) => self.stuck.push(thread),
-                None => return Step::Cut,
-            }
+        let thread = match self.branch() {
+            Ok(thread) => thread,
+            Err(end) => return end,
         };
+        let choice = self.choices[start];
         let slot = if self.choices.len() - start > 1 {
             let slot = self.save();
             self.push_frame(thread, start, slot);
@@ -194,39 +180,50 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         self.apply(thread, choice, slot)
     }
 
+    /// Pushes the children of the node that the exploration is at, at least one, and says whose action they decide
+    /// about. If there are none, says why.
+    pub fn branch(&mut self) -> Result<ThreadId, Step<P::Error>> {
+        let start = self.choices.len();
+        self.stuck.clear();
+        if self.lessons.level > AwaitLevel::Stale && !self.graph().is_settled() && self.program.has_loops() {
+            return Err(Step::Restart(Lesson::Unsettled));
+        }
+        loop {
+            let next = self.next_thread();
+            match next {
+                Some(thread) => self.decide(thread),
+                None => self.decide_at_end(),
+            }
+            if let Some(lesson) = self.learned.take() {
+                return Err(Step::Restart(lesson));
+            }
+            match next {
+                _ if self.choices.len() > start => return Ok(next.unwrap_or(ThreadId::new(0))),
+                Some(thread) if self.awaits_confirmation(thread) => self.stuck.push(thread),
+                _ => return Err(Step::Cut),
+            }
+        }
+    }
+
     /// Whether the pending action of a thread becomes a read that may be revisited.
     fn needs_snapshot(&self, thread: ThreadId, choice: Choice) -> bool {
         matches!(choice, Choice::Read { .. }) && can_be_revisited(&self.graph().thread(thread).pending)
     }
 
-    /// No thread can go on; but one that waits for a lock might have had it before the thread that has it.
-    fn full(&mut self) -> Step<P::Error> {
-        let waits_for_lock = self.graph().threads().any(|(_, t)| t.pending.is_lock());
-        let start = self.choices.len();
-        if !self.stuck.is_empty() {
-            return if waits_for_lock { self.full_but_stuck(start) } else { Step::Cut };
+    /// No thread can go on; but one that waits for a lock might have had it before the thread that has it. Where some
+    /// thread will not confirm what it has read, nothing else comes of that.
+    fn decide_at_end(&mut self) {
+        if self.stuck.is_empty() {
+            self.choices.push(Choice::Full);
         }
-        if !waits_for_lock {
-            return self.finish();
+        if self.graph().threads().any(|(_, t)| t.pending.is_lock()) {
+            self.decide_full();
         }
-        self.choices.push(Choice::Full);
-        self.decide_full();
-        if self.choices.len() - start > 1 {
-            let slot = self.save();
-            self.push_frame(ThreadId::new(0), start, slot);
-        } else {
-            self.choices.truncate(start);
-        }
-        self.finish()
     }
 
-    /// The same where some thread will not confirm what it has read: nothing else comes of that.
-    fn full_but_stuck(&mut self, start: usize) -> Step<P::Error> {
-        self.decide_full();
-        let Some(&choice) = self.choices.get(start) else { return Step::Cut };
-        let slot = self.save();
-        self.push_frame(ThreadId::new(0), start, slot);
-        self.apply(ThreadId::new(0), choice, slot)
+    /// Remembers why the exploration has to begin again, unless there is a reason already.
+    pub fn learn(&mut self, lesson: Lesson<P::Error>) {
+        self.learned.get_or_insert(lesson);
     }
 
     fn push_frame(&mut self, thread: ThreadId, start: usize, slot: usize) {
@@ -255,6 +252,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             let Frame { level, len, thread, slot, current, .. } = *frame;
             self.level = level;
             self.graphs[level].truncate(len);
+            self.audited[level] = self.audited[level].min(len);
             self.snapshots.truncate(slot + 1);
             self.state.clone_from(self.snapshots.get(slot));
             return Some(self.apply(thread, self.choices[current], slot));
@@ -265,7 +263,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// The thread that `next_P` prefers of those that can go on.
     ///
     /// One that has spawned others and is about to read comes after them: to read what is there is cheaper than to be
-    /// revisited. Those that would wait come last: they read what makes them wait for ever, or something old that does not.
+    /// revisited. Those that would wait come last: they read what makes them wait forever, or something old that does
+    /// not.
     pub fn next_thread(&mut self) -> Option<ThreadId> {
         let (mut reader, mut waiting) = (None, None);
         let late = |graph: &Graph, thread| {
@@ -285,7 +284,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 false => self.is_ready(thread),
             };
             if ready && !self.would_wait(thread) {
-                if self.waiting.level < AwaitLevel::Full || !late(self.graph(), thread) {
+                if self.lessons.level < AwaitLevel::Full || !late(self.graph(), thread) {
                     return Some(thread);
                 }
                 reader.get_or_insert(thread);
@@ -300,18 +299,19 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
     pub fn apply(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
-        match choice {
+        let step = match choice {
             Choice::Revisit { .. } => self.revisit_by_pending(choice),
             Choice::RevisitOn { read, read_way } => self.revisit_by_last(read, read_way),
             Choice::Stay => Step::Extended,
             Choice::Full => self.finish(),
             _ => self.extend(thread, choice, slot),
-        }
+        };
+        self.learned.take().map_or(step, Step::Restart)
     }
 
     fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         self.stats.events += 1;
-        let confirms = self.confirms(thread);
+        let (confirms, in_loop) = (self.confirms(thread), self.is_audited(thread));
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
@@ -321,23 +321,23 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if effect.rf.is_some() && can_be_revisited(&action) {
             graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
         }
-        graph.event_mut(id).confirms = confirms;
+        (graph.event_mut(id).confirms, graph.event_mut(id).in_loop) = (confirms, in_loop);
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
         }
         if let Some(loc) = self.unordered(id) {
-            return Step::Failed(Failure::Unordered(loc));
+            return Step::Restart(Lesson::Unordered(loc));
         }
         if let Some(loc) = self.repeated(id) {
-            return Step::Failed(Failure::Repeated(loc));
-        }
-        if let Some(loc) = self.noticed(id) {
-            return Step::Failed(Failure::Noticed(loc));
-        }
-        if let Some(failed) = self.take_learned() {
-            return failed;
+            return Step::Restart(Lesson::Repeated(loc));
         }
         self.run(id)
+    }
+
+    /// Whether iterations that were left out could come before the pending action of a thread, so that it has to be
+    /// looked at.
+    pub fn is_audited(&self, thread: ThreadId) -> bool {
+        (!self.lessons.audited.is_empty() || self.program.touches_memory()) && self.may_spin(thread)
     }
 
     /// Answers an event and runs its thread, and one that it spawned, to the next action.
@@ -354,11 +354,13 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if matches!(action, Action::Fail) {
             return self.fail(thread);
         }
-        if let Action::Spin { events } = action {
-            self.note_undone(self.graph().thread(thread).last, events, &Overlay::default());
+        if let Action::Spin { events } = action
+            && self.program.may_undo(&self.state, thread)
+        {
+            self.note_undone(thread, events, &Overlay::default());
         }
-        if let Some(failed) = self.take_learned() {
-            return failed;
+        if let Action::Spin { events } = action {
+            self.audit_iteration(thread, events);
         }
         if self.is_stale(thread) || self.has_only_counted(id) {
             return Step::Cut;
@@ -374,7 +376,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     fn fail(&self, thread: ThreadId) -> Step<P::Error> {
-        Step::Failed(Failure::Program(self.program.error(&self.state, self.graph(), thread)))
+        let error = self.program.error(&self.state, self.graph(), thread);
+        match self.program.is_lesson(&error) {
+            true => Step::Restart(Lesson::Program(error)),
+            false => Step::Failed(Failure::Program(error)),
+        }
     }
 
     fn check_pending(&self) -> Step<P::Error> {
@@ -384,9 +390,14 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     pub fn finish(&mut self) -> Step<P::Error> {
         let ending = Ending::of(self.graph());
+        if ending == Ending::Blocked && !self.graph().has_witness() && self.waits_for_nothing() {
+            return Step::Cut;
+        }
+        if let Some(lesson) = self.audit() {
+            return Step::Restart(lesson);
+        }
         match self.graph().has_witness() {
             true => self.judge_all(ending),
-            false if ending == Ending::Blocked && self.waits_for_nothing() => Step::Cut,
             false => self.judge(ending),
         }
     }

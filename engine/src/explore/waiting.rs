@@ -1,72 +1,48 @@
 //! Threads that wait: stale reads and in-place revisits (§3.1 and §3.2 of the AWAMOCHE paper).
 //!
-//! A loop that waits ends an iteration where it began, having only read: the program then asks for [`Action::Spin`]. That
-//! iteration is as good as none; the thread waits until it would read something else.
+//! A loop that waits ends an iteration where it began, having only read: the program then asks for [`Action::Spin`].
+//! That iteration is as good as none; the thread waits until it would read something else.
 //!
 //! *Scheduling.* TruSt is right for every order in which threads are preferred, as long as that is a function of the graph.
-//! So a thread comes last if it would wait, should everything that it reads be the latest: this is tried on a copy of the
-//! program's state. It becomes an event only if it does not wait, or if no thread can do anything else; then it either
-//! waits for ever or reads something old.
+//! So a thread comes last if it would wait, should everything that it reads be the latest: this is tried on a copy of
+//! the program's state. It becomes an event only if it does not wait, or if no thread can do anything else; then it
+//! either waits for ever or reads something old.
 //!
 //! *Stale reads.* What has read something old is never revisited. If the last read of an iteration that waits has, nothing
 //! will come of it, and the execution is given up.
 //!
 //! *In-place revisits.* A write may revisit a read so that its thread now waits. The paper leaves the read in the graph,
-//! and lets each later write to the location change what it reads; here it is taken out of the graph, and comes back when
-//! the thread no longer waits, reading from something that depends on the write. That is the same where writes to the
-//! location are causally ordered: a later write depends on the earlier. Where they turn out not to be, the exploration
-//! begins again, and reads of that location stay in the graph.
+//! and lets each later write to the location change what it reads; here it is taken out of the graph, and comes back
+//! when the thread no longer waits, reading from something that depends on the write. That is the same where writes to
+//! the location are causally ordered: a later write depends on the earlier. Where they turn out not to be, the
+//! exploration begins again, and reads of that location stay in the graph.
 
 use super::AwaitLevel;
 use super::program::{Answer, Program};
-use super::undo::{Overlay, Transient};
+use super::transient::Overlay;
+use super::trial::Origin;
 use super::visit::Visitor;
-use crate::graph::{Action, Asleep, EventId, Graph, Loc, ThreadId, Value, join};
+use crate::graph::{Action, Asleep, EventId, Graph, Loc, ThreadId, join};
 use crate::model::Model;
 
 /// How many actions a thread may try before it is taken not to wait.
 const TRIAL: u32 = 256;
 
-/// A set of locations.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Locs(Vec<bool>);
-
-impl Locs {
-    pub fn insert(&mut self, loc: Loc) {
-        if self.0.len() <= loc.index() {
-            self.0.resize(loc.index() + 1, false);
-        }
-        self.0[loc.index()] = true;
-    }
-
-    pub fn contains(&self, loc: Loc) -> bool {
-        self.0.get(loc.index()).copied().unwrap_or(false)
-    }
-}
-
-/// What is done about threads that wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting<'a> {
-    pub level: AwaitLevel,
-    /// Locations whose writes are not causally ordered.
-    pub unordered: &'a Locs,
-    /// Locations that threads confirm, and that have the same value more than once.
-    pub repeated: &'a Locs,
-    /// What loops write and take back.
-    pub transients: &'a [(Loc, Transient)],
-}
-
 /// How the first action of a trial happens.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct First {
     /// What it reads from, if not the latest.
     pub source: Option<EventId>,
-    /// What it reads, if that is something else.
-    pub value: Option<Value>,
     /// In which of the ways that it allows.
     pub way: u32,
-    /// The saved state to begin with, if not the current one.
-    pub saved: Option<usize>,
+    /// The state to begin with.
+    pub from: Origin,
+}
+
+impl Default for First {
+    fn default() -> First {
+        First { source: None, way: 0, from: Origin::Now }
+    }
 }
 
 impl First {
@@ -82,8 +58,7 @@ pub(super) struct Spin {
     pub events: u32,
     /// How many of them were tried.
     steps: u32,
-    /// Whether nothing else was read after the first action, but for what was written since: whatever others write, the
-    /// thread comes back.
+    /// Whether nothing else was read or written after the first action: whatever others write, the thread comes back.
     pub alone: bool,
     /// What it has read, as far as that is known.
     asleep: Asleep,
@@ -92,7 +67,7 @@ pub(super) struct Spin {
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a thread that can go on would wait, should it read the latest of everything.
     pub(super) fn would_wait(&mut self, thread: ThreadId) -> bool {
-        if self.waiting.level < AwaitLevel::InPlace || !self.may_spin(thread) {
+        if self.lessons.level < AwaitLevel::InPlace || !self.may_spin(thread) {
             return false;
         }
         if self.awaits_confirmation(thread) {
@@ -117,18 +92,18 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if action.is_lock() {
             return action.is_blocked_by(event.written);
         }
-        let in_place = self.waiting.level >= AwaitLevel::InPlace && !self.waiting.unordered.contains(event.loc);
+        let in_place = self.lessons.level >= AwaitLevel::InPlace && !self.lessons.unordered.contains(event.loc);
         let (loc, blocked) = (event.loc, action.is_blocked_by(event.written));
         in_place
             && self.can_be_latest(loc, write)
             && (blocked || self.may_spin(thread) && self.try_out(thread, action, First::reads(write)).is_some())
     }
 
-    /// Whether a thread whose pending read-modify-write writes back what it reads from this write would then wait. Nobody
-    /// need see such a write; it is left only where the thread waits for ever.
+    /// Whether a thread whose pending read-modify-write writes back what it reads from this write would then wait.
+    /// Nobody need see such a write; it is left only where the thread waits for ever.
     pub(super) fn waits_in_vain(&mut self, thread: ThreadId, source: EventId) -> bool {
         let action = self.graph().thread(thread).pending;
-        self.waiting.level >= AwaitLevel::InPlace
+        self.lessons.level >= AwaitLevel::InPlace
             && self.may_spin(thread)
             && self.try_out(thread, action, First::reads(source)).is_some_and(|spin| spin.alone)
     }
@@ -144,47 +119,78 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens.
+    /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens. What it
+    /// has accessed is left out, if it waits.
     pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
-        self.begin_trial(first.saved);
-        let mut overlay = std::mem::take(&mut self.overlay);
-        overlay.begin(self.program.may_undo(&self.trial, thread));
-        let last = self.graph().thread(thread).last;
+        let spin = self.run_iteration(thread, pending, first)?;
+        self.note_left_out(thread);
+        Some(spin)
+    }
+
+    /// Lets a thread run on a copy of the state until it waits or has an effect.
+    pub(super) fn run_iteration(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
+        self.begin_trial(first.from);
+        let mut overlay = std::mem::take(&mut self.trials.overlay);
+        overlay.begin(self.program.may_undo(&self.trials.state, thread));
         let spin = self.run_trial(thread, pending, first, &mut overlay);
-        if let (Some(spin), false, None) = (&spin, overlay.is_empty(), first.saved) {
+        if let (Some(spin), false, Origin::Now) = (&spin, overlay.is_empty(), first.from) {
             // What the iteration did before is in the graph.
-            self.note_undone(last, spin.events.saturating_sub(spin.steps), &overlay);
+            self.note_undone(thread, spin.events.saturating_sub(spin.steps), &overlay);
         }
-        self.overlay = overlay;
+        self.trials.overlay = overlay;
         spin
+    }
+
+    /// Notes what a thread has accessed in a trial: what it has tried is left out.
+    pub(super) fn note_left_out(&mut self, thread: ThreadId) {
+        if self.program.touches_memory() {
+            let events = self.graph().thread(thread).len;
+            self.program.note_left_out(&mut self.state, &self.trials.state, thread, events);
+        }
+    }
+
+    /// Notes what a thread would access in an iteration that waits after it has read from a write.
+    pub(super) fn note_waiting(&mut self, thread: ThreadId, source: EventId) {
+        if self.program.touches_memory() && self.may_spin(thread) {
+            let action = self.graph().thread(thread).pending;
+            self.try_out(thread, action, First::reads(source));
+        }
+    }
+
+    /// Notes what a thread would access in iterations that wait, whatever it reads.
+    pub(super) fn note_all_waiting(&mut self, thread: ThreadId) {
+        let Some(loc) = self.graph().thread(thread).pending.loc() else { return };
+        if self.program.touches_memory() && self.may_spin(thread) {
+            let sources = self.graph().location(loc).co.clone();
+            sources.into_iter().for_each(|source| self.note_waiting(thread, source));
+        }
     }
 
     fn run_trial(&mut self, thread: ThreadId, pending: Action, first: First, overlay: &mut Overlay) -> Option<Spin> {
         let (mut action, mut asleep, mut remembered, mut alone) = (pending, Asleep::default(), true, true);
-        let First { mut source, mut value, mut way, .. } = first;
-        let graph = &self.graphs[self.level];
-        self.trial_failed = false;
-        self.clock.clear();
-        self.clock.extend_from_slice(graph.hb(graph.thread(thread).tip()));
+        let First { mut source, mut way, .. } = first;
+        self.begin_clock(thread);
         for steps in 0..TRIAL {
             let (read, update) = match (action, action.loc()) {
+                // What it has written before is not taken back.
+                (Action::Spin { events }, _) if overlay.has_written_before(steps, events) => return None,
                 (Action::Spin { events }, _) => {
                     remembered &= overlay.is_empty();
+                    alone &= overlay.is_empty();
                     let asleep = if remembered { asleep } else { Asleep::default() };
                     return Some(Spin { events, steps, alone, asleep });
                 }
                 (Action::Fence { .. }, _) => (0, None),
-                (Action::Store { loc, value, order }, _) if order.is_atomic() => {
-                    overlay.write(loc, None, value, false)?;
+                (Action::Store { value, order, .. }, _) if order.is_atomic() => {
+                    overlay.write(steps, &action, None, value)?;
                     (0, Some(value))
                 }
                 (_, Some(loc)) if is_tried(&action) => {
                     let last = self.latest_value(loc);
-                    alone &= steps == 0 || overlay.has(loc);
+                    alone &= steps == 0;
                     let write = source.take();
                     let other = write.map(|write| self.graph().written(write, loc)).or_else(|| overlay.value(loc));
-                    let latest = other.or(last).unwrap_or_else(|| self.program.initial_value(&self.trial, loc));
-                    let read = value.take().unwrap_or(latest);
+                    let read = other.or(last).unwrap_or_else(|| self.program.initial_value(&self.trials.state, loc));
                     remembered &= last.is_some() && asleep.add(loc, read);
                     if action.is_blocked_by(read) {
                         return None;
@@ -192,58 +198,52 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     let update = action.update(read, std::mem::take(&mut way));
                     if action.order(update.is_some()).is_acquire() && last.is_some() && !overlay.has(loc) {
                         let graph = &self.graphs[self.level];
-                        join(&mut self.clock, graph.rel(write.unwrap_or(graph.location(loc).co_max())));
+                        join(&mut self.trials.clock, graph.rel(write.unwrap_or(graph.location(loc).co_max())));
                     }
                     if let Some(new) = update.filter(|new| *new != read) {
-                        overlay.write(loc, Some(read), new, action.adds())?;
+                        overlay.write(steps, &action, Some(read), new)?;
                     }
                     (read, update)
                 }
                 _ => return None,
             };
-            let graph = &self.graphs[self.level];
-            let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &self.clock, graph };
-            action = self.program.resume(&mut self.trial, thread, answer);
-            self.trial_failed = action == Action::Fail;
-        }
-        None
-    }
-
-    /// Copies the current state, or a saved one, to try something out.
-    pub(super) fn begin_trial(&mut self, saved: Option<usize>) {
-        match saved {
-            Some(slot) => self.trial.clone_from(self.snapshots.get(slot)),
-            None => {
-                self.program.share(&mut self.state);
-                self.trial.clone_from(&self.state);
+            let Visitor { program, graphs, level, trials, .. } = self;
+            let graph = &graphs[*level];
+            trials.clock[thread.index()] += 1;
+            let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &trials.clock, graph };
+            action = program.resume(&mut trials.state, thread, answer);
+            if action == Action::Fail {
+                self.learn_from_trial(thread);
+                return None;
             }
         }
+        None
     }
 
     /// Whether a thread waits though the last thing it has read is not the latest: it will never be revisited.
     pub(super) fn is_stale(&mut self, thread: ThreadId) -> bool {
         let graph = self.graph();
         let Action::Spin { events } = graph.thread(thread).pending else { return false };
-        if self.waiting.level < AwaitLevel::Stale {
+        if self.lessons.level < AwaitLevel::Stale {
             return false;
         }
         let last = reads(graph, graph.thread(thread).last, events).next();
         last.is_some_and(|read| self.has_read_old(read))
     }
 
-    /// Whether some thread waits though it has not read the latest of everything, in an execution that goes no further: it
-    /// would go on, and that is explored elsewhere.
+    /// Whether some thread waits though it has not read the latest of everything, in an execution that goes no further:
+    /// it would go on, and that is explored elsewhere.
     pub(super) fn waits_for_nothing(&self) -> bool {
         let graph = self.graph();
-        self.waiting.level >= AwaitLevel::Full
+        self.lessons.level >= AwaitLevel::Full
             && graph.threads().any(|(_, thread)| match thread.pending {
                 Action::Spin { events } => !graph.has_read_latest(thread, events),
                 _ => false,
             })
     }
 
-    /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on; or
-    /// for a value to come back, and there are other writes that it does not depend on.
+    /// The location of a new write, if a thread waits there, or has, for something that this write does not depend on;
+    /// or for a value to come back, and there are other writes that it does not depend on.
     pub(super) fn unordered(&self, write: EventId) -> Option<Loc> {
         let graph = self.graph();
         let event = graph.event(write);

@@ -11,8 +11,7 @@ use super::ledger::{Ledger, Outcome};
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
-use super::waiting::Waiting;
-use super::{Config, Failure, Found, Observer, Report};
+use super::{Config, Found, Limits, Observer, Report};
 use crate::model::Model;
 use crossbeam_deque::{Injector, Steal};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -81,8 +80,9 @@ struct Shared<'a, P: Program> {
     panicked: AtomicBool,
     /// Full executions, counted only where there is a limit.
     executions: AtomicU64,
-    has_error: AtomicBool,
-    least_error: Mutex<Option<Path>>,
+    /// Where in the tree exploring ends, if it does before the end.
+    has_end: AtomicBool,
+    end: Mutex<Option<Path>>,
     ledger: Mutex<Ledger<P::Error>>,
 }
 
@@ -90,14 +90,14 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     program: &P,
     model: M,
     config: &Config,
-    waiting: Waiting<'_>,
+    limits: Limits<'_>,
     progress: Option<&Progress>,
     observers: Vec<O>,
 ) -> (Report<P::Error>, Vec<O>) {
     let shared = Shared::<P> {
         config,
         progress,
-        deadline: config.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+        deadline: limits.deadline,
         items: Injector::new(),
         open: AtomicUsize::new(0),
         hungry: AtomicUsize::new(0),
@@ -106,14 +106,14 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         limit: AtomicBool::new(false),
         panicked: AtomicBool::new(false),
         executions: AtomicU64::new(0),
-        has_error: AtomicBool::new(false),
-        least_error: Mutex::new(None),
+        has_end: AtomicBool::new(false),
+        end: Mutex::new(None),
         ledger: Mutex::new(Ledger::new(config.keep_going)),
     };
     let ties = config.equivalence.ties(&model);
     shared.offer(Visitor::<P, M>::root_item(program, ties));
     let work = |(number, observer): (usize, O)| {
-        let visitor = Visitor::new(program, model.clone(), waiting, ties);
+        let visitor = Visitor::new(program, model.clone(), limits.lessons, ties);
         Worker::new(visitor, &shared, number, observer).work()
     };
     let observers: Vec<O> = match observers.len() {
@@ -125,8 +125,8 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         }),
     };
     let complete = !shared.limit.load(Ordering::Relaxed);
-    let Outcome { stats, errors } = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner).total();
-    (Report { stats, errors, complete }, observers)
+    let Outcome { stats, errors, lesson } = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner).total();
+    (Report { stats, errors, lesson, complete }, observers)
 }
 
 impl<P: Program> Shared<'_, P> {
@@ -197,21 +197,20 @@ impl<P: Program> Shared<'_, P> {
         admits
     }
 
-    /// An error was found there: what comes after it is of no interest.
-    fn report_error(&self, path: &Path) {
-        let mut least = lock(&self.least_error);
-        if least.as_ref().is_none_or(|least| path < least) {
-            *least = Some(path.clone());
+    /// An error was found there, or a lesson learned: what comes after it is of no interest.
+    fn stop_after(&self, path: &Path) {
+        let mut end = lock(&self.end);
+        if end.as_ref().is_none_or(|end| path < end) {
+            *end = Some(path.clone());
         }
-        self.has_error.store(true, Ordering::Release);
+        self.has_end.store(true, Ordering::Release);
     }
 
     /// Whether a piece of the tree need not be explored any further.
     fn is_void(&self, root: &Path) -> bool {
         self.limit.load(Ordering::Relaxed)
             || self.panicked.load(Ordering::Relaxed)
-            || (self.has_error.load(Ordering::Acquire)
-                && lock(&self.least_error).as_ref().is_some_and(|least| root > least))
+            || (self.has_end.load(Ordering::Acquire) && lock(&self.end).as_ref().is_some_and(|end| root > end))
     }
 }
 
@@ -243,7 +242,7 @@ struct Worker<'a, P: Program, M, O> {
 impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     fn new(visitor: Visitor<'a, P, M>, shared: &'a Shared<'a, P>, number: usize, observer: O) -> Self {
         let estimates = shared.progress.is_some() && number == 0;
-        let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.waiting, visitor.ties);
+        let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.lessons, visitor.ties);
         let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
         let deadline = Clock::new(shared.deadline, shared.config.interrupt.clone());
         let visitor = Visitor { deadline, ..visitor };
@@ -256,9 +255,11 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
             let path = item.path.clone();
             self.visitor.stats = Stats::default();
             self.reported = Stats::default();
-            let errors = if self.shared.is_void(&path) { Vec::new() } else { self.explore(item) };
+            let mut outcome = match self.shared.is_void(&path) {
+                true => Outcome::new(Stats::default()),
+                false => self.explore(item),
+            };
             self.report_progress();
-            let mut outcome = Outcome { stats: self.visitor.stats, errors };
             let bytes = self.visitor.bytes();
             let asked = std::mem::take(&mut self.visitor.scratch.witness.asked);
             (outcome.stats.witness_tests, outcome.stats.witness_searches) = (asked.tests, asked.searches);
@@ -269,9 +270,9 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         self.observer
     }
 
-    /// Explores an item, and returns its distinct errors.
-    fn explore(&mut self, item: Item<P::State>) -> Vec<Found<P::Error>> {
-        let mut found = Outcome { stats: Stats::default(), errors: Vec::new() };
+    /// Explores an item, and says what came of it.
+    fn explore(&mut self, item: Item<P::State>) -> Outcome<P::Error> {
+        let mut outcome = Outcome::new(Stats::default());
         self.observer.begin(&item.path);
         let mut step = self.visitor.begin(item);
         loop {
@@ -291,18 +292,22 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 }
                 Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
-                    let is_final = self.is_final(&failure);
-                    let stops = is_final || !self.shared.config.keep_going;
-                    self.visitor.stats.executions += u64::from(!is_final);
+                    self.visitor.stats.executions += 1;
                     let path = self.visitor.path();
                     self.visitor.settle();
+                    let stops = !self.shared.config.keep_going;
                     if stops {
-                        self.shared.report_error(&path);
+                        self.shared.stop_after(&path);
                     }
-                    found.add(Found { failure, path, graph: self.visitor.graph().clone() });
+                    outcome.add(Found { failure, path, graph: self.visitor.graph().clone() });
                     if stops {
                         break;
                     }
+                }
+                Step::Restart(lesson) => {
+                    self.shared.stop_after(&self.visitor.path());
+                    outcome.lesson = Some(lesson);
+                    break;
                 }
             }
             if self.between() {
@@ -316,19 +321,8 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         if self.visitor.deadline.was_over() {
             self.shared.limit.store(true, Ordering::Relaxed);
         }
-        found.errors
-    }
-
-    fn is_final(&self, failure: &Failure<P::Error>) -> bool {
-        match failure {
-            Failure::Program(error) => self.visitor.program.is_final(error),
-            Failure::Unordered(_)
-            | Failure::Repeated(_)
-            | Failure::Transient(..)
-            | Failure::Noticed(_)
-            | Failure::Unsettled => true,
-            Failure::Race(_) | Failure::Nondeterminism(_) => false,
-        }
+        outcome.stats = self.visitor.stats;
+        outcome
     }
 
     /// What is to be done between two executions; says whether to stop.

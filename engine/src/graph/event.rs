@@ -46,8 +46,11 @@ pub struct Event {
     pub way: u32,
     /// For a read of a thread that had to wait (see [`super::Thread::after`]), what its source had to depend on.
     pub after: EventId,
-    /// Whether it is a compare-and-swap that confirms what its thread has read before: one that fails is as good as none.
+    /// Whether it is a compare-and-swap that confirms what its thread has read before: one that fails is as good as
+    /// none.
     pub confirms: bool,
+    /// Whether it is part of a loop of which iterations may have been left out before it.
+    pub in_loop: bool,
     /// Whether it is a write that comes after the one before it in every witness: see [`super::ties`].
     pub(crate) tied: bool,
     /// Whether it is a read that a write added later has revisited.
@@ -97,6 +100,7 @@ impl Event {
             way: 0,
             after: EventId::NONE,
             confirms: false,
+            in_loop: false,
             tied: true,
             revisited: false,
             fixed: true,

@@ -126,6 +126,7 @@ impl Graph {
             way: effect.way,
             after: slot.after,
             confirms: false,
+            in_loop: false,
             tied: true,
             revisited: false,
             fixed: false,

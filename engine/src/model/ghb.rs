@@ -57,8 +57,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// The coherence position of the latest write to `loc` that is ordered before an event of this kind that comes right
-    /// after `last` in a thread started by `spawn`.
+    /// The coherence position of the latest write to `loc` that is ordered before an event of this kind that comes
+    /// right after `last` in a thread started by `spawn`.
     pub(super) fn floor<P: Ppo>(
         &mut self,
         ppo: &P,

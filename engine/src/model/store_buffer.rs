@@ -1,11 +1,11 @@
-//! TSO and PSO, with store buffers that may be bounded (Zhang, Kusano, Wang: Dynamic Partial Order Reduction for Relaxed
-//! Memory Models, PLDI 2015, §4 and §5).
+//! TSO and PSO, with store buffers that may be bounded (Zhang, Kusano, Wang: Dynamic Partial Order Reduction for
+//! Relaxed Memory Models, PLDI 2015, §4 and §5).
 //!
-//! Each location is sequentially consistent by itself, and `ppo ∪ rfe ∪ co ∪ fr` is acyclic. The preserved program order
-//! is program order without write→read under TSO, and without write→write to another location too under PSO; fences and
-//! read-modify-writes keep it whole. A bound of K is one more clause: a write is ordered before every event that follows
-//! its K-th next write (to the same location under PSO), because that one has pushed it out of the full buffer. With
-//! K = 0 that is all of program order, and the model is SC.
+//! Each location is sequentially consistent by itself, and `ppo ∪ rfe ∪ co ∪ fr` is acyclic. The preserved program
+//! order is program order without write→read under TSO, and without write→write to another location too under PSO;
+//! fences and read-modify-writes keep it whole. A bound of K is one more clause: a write is ordered before every event
+//! that follows its K-th next write (to the same location under PSO), because that one has pushed it out of the full
+//! buffer. With K = 0 that is all of program order, and the model is SC.
 //!
 //! [`Mapping`] says what Rust's orderings mean to the machine; docs/memory-models.md has the table.
 

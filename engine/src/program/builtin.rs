@@ -1,8 +1,8 @@
 //! Functions that the machine itself provides: allocation, threads, time, output, and what the C library and the
 //! operating system do for the standard library.
 //!
-//! Arguments come in registers, one each, in the order given; results go to `dst` (and the register after it where there
-//! are two). C functions keep their C meaning, errors in `errno` included.
+//! Arguments come in registers, one each, in the order given; results go to `dst` (and the register after it where
+//! there are two). C functions keep their C meaning, errors in `errno` included.
 
 use serde::{Deserialize, Serialize};
 

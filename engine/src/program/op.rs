@@ -830,7 +830,8 @@ pub enum Op {
         results: u8,
         unwind: Unwind,
     },
-    /// Calls `try_fn(data)`; `dst` gets 0. If it unwinds with an exception `e`: calls `catch_fn(data, e)`; `dst` gets 1.
+    /// Calls `try_fn(data)`; `dst` gets 0. If it unwinds with an exception `e`: calls `catch_fn(data, e)`; `dst` gets
+    /// 1.
     CatchUnwind {
         dst: Reg,
         try_fn: Reg,

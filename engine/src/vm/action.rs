@@ -51,16 +51,16 @@ pub enum Action {
         expected: u128,
         new: u128,
     },
-    /// Waits until the 32-bit word passes the test, and updates it in the same step, with acquire ordering. Answered with
-    /// the value that passed.
+    /// Waits until the 32-bit word passes the test, and updates it in the same step, with acquire ordering. Answered
+    /// with the value that passed.
     Await {
         address: u64,
         wait: Wait,
         test: Test,
         then: Then,
     },
-    /// Updates the 32-bit word if it passes the test; else it is a load with ordering `failure`. Answered with the value
-    /// that was tested.
+    /// Updates the 32-bit word if it passes the test; else it is a load with ordering `failure`. Answered with the
+    /// value that was tested.
     Try {
         address: u64,
         ordering: Ordering,
@@ -103,7 +103,8 @@ pub enum Action {
         word: u64,
         waiting: u32,
     },
-    /// Waits until a bit in the queue of a futex is cleared. With a timeout it may end before that; it is no event then.
+    /// Waits until a bit in the queue of a futex is cleared. With a timeout it may end before that; it is no event
+    /// then.
     QueueWait {
         word: u64,
         bit: u32,

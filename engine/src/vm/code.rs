@@ -1,8 +1,8 @@
 //! The code that the interpreter runs: a function of the program, translated once.
 //!
-//! Instructions take eight bytes: one opcode per operation *and* type where that matters for speed, and register numbers
-//! of one byte, so that the window of 256 registers in which a function runs needs no bounds checks. What does not fit
-//! (calls, tables, large numbers) is in tables beside the code. Registers of a function that needs more than
+//! Instructions take eight bytes: one opcode per operation *and* type where that matters for speed, and register
+//! numbers of one byte, so that the window of 256 registers in which a function runs needs no bounds checks. What does
+//! not fit (calls, tables, large numbers) is in tables beside the code. Registers of a function that needs more than
 //! [`NEAR_REGISTERS`] are moved in and out around their uses ([`Inst::FarGet`], [`Inst::FarSet`]).
 
 use crate::program::{

@@ -1,8 +1,8 @@
 //! How a program runs: a virtual machine for the threads of a checked program, its memory, its calls and its unwinding.
 //!
-//! A [`Vm`] is the whole state of a run. [`Vm::run_thread`] runs one thread until its next visible action and leaves that
-//! [pending](Action); [`Vm::answer`] completes it. Whoever calls these is the scheduler and the memory model: [`run`]
-//! is the simplest one, a fixed schedule with atomics answered from memory.
+//! A [`Vm`] is the whole state of a run. [`Vm::run_thread`] runs one thread until its next visible action and leaves
+//! that [pending](Action); [`Vm::answer`] completes it. Whoever calls these is the scheduler and the memory model:
+//! [`run`] is the simplest one, a fixed schedule with atomics answered from memory.
 //!
 //! [`Explored`] is a machine that can be copied at any time and continued in many ways. It remembers what threads did:
 //! what one has done before, from the same state, is not run again.
@@ -46,7 +46,7 @@ use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
 pub use explored::{
-    Atom, Basis, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Translated, Write,
+    Atom, Basis, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated, Write,
 };
 pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
@@ -85,8 +85,8 @@ pub struct RunOptions {
     pub spurious: bool,
     /// How often a thread may come back to the same place, before the execution is given up.
     pub unroll: Option<u32>,
-    /// Whether what threads did is remembered, and not run again while a program is explored. Nothing but time depends on that:
-    /// it is an option so that this can be tested.
+    /// Whether what threads did is remembered, and not run again while a program is explored. Nothing but time depends
+    /// on that: it is an option so that this can be tested.
     pub remember: bool,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
@@ -264,8 +264,8 @@ fn reserve_window(thread: &mut Thread) {
     }
 }
 
-/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed; while the
-/// program is explored, until it has come back to where it was.
+/// Runs the active thread until it needs the rest of the machine, no steps are left, or the deadline has passed; while
+/// the program is explored, until it has come back to where it was.
 fn execute(context: &mut Context, steps_left: &mut u64) -> Exit {
     let watched = context.heap.tracking.is_some();
     // Whether an instruction was left to be run again.

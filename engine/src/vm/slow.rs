@@ -111,8 +111,8 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
     Ok(Flow::Continue)
 }
 
-/// Nobody else sees what a thread does while it is alone: its atomics are done in memory at once, as long as the program is
-/// explored and it does not have to wait.
+/// Nobody else sees what a thread does while it is alone: its atomics are done in memory at once, as long as the
+/// program is explored and it does not have to wait.
 pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
     let Flow::Stop(Stop::Action(action)) = flow else { return Ok(flow) };
     if !context.heap.alone || !is_local(&action) {
@@ -135,8 +135,8 @@ pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
     Ok(Flow::Continue)
 }
 
-/// Whether a thread that has made so many actions in a row without an effect shows the next one to whoever explores: it may
-/// be in a loop that waits.
+/// Whether a thread that has made so many actions in a row without an effect shows the next one to whoever explores: it
+/// may be in a loop that waits.
 fn is_probe(idle: u32) -> bool {
     const FIRST: u32 = 1 << 12;
     const LENGTH: u32 = 128;

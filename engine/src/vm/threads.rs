@@ -96,8 +96,8 @@ fn free_locals(context: &mut Context) -> Result<(), Box<Fault>> {
     Ok(())
 }
 
-/// The thread will run no more: all threads that ended alike are the same. It is remembered whether it panicked, and when
-/// time passed for it.
+/// The thread will run no more: all threads that ended alike are the same. It is remembered whether it panicked, and
+/// when time passed for it.
 fn leave_nothing(thread: &mut Thread, explored: bool) {
     let Thread { id, spawned_at, entry, .. } = *thread;
     let (mut stack, panic) = (Stack::new(id), thread.panic.take());

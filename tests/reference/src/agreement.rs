@@ -1,4 +1,5 @@
-//! What must hold of the explorer, given what the reference says: it finds exactly the consistent executions, each once.
+//! What must hold of the explorer, given what the reference says: it finds exactly the consistent executions, each
+//! once.
 
 use std::collections::BTreeSet;
 
@@ -132,8 +133,8 @@ pub fn agrees_in(prog: &Prog, models: &[Model], workers: &[usize]) -> Agreed {
     })
 }
 
-/// Where threads wait for one location at a time. Those that wait for ever have read the latest in some coherence order;
-/// there may also be others.
+/// Where threads wait for one location at a time. Those that wait for ever have read the latest in some coherence
+/// order; there may also be others.
 pub fn agrees_on_waiting(prog: &Prog) -> Agreed {
     for_each(prog, &LOOP_MODELS, |explorer, model, expected| {
         for workers in [1, 2, 4] {

@@ -1,6 +1,7 @@
 //! SC, TSO and PSO: `ppo ∪ rfe ∪ co ∪ fr` is acyclic, and each location is coherent by itself.
 //!
-//! The nodes are all events. Every access enters its location where it writes or reads, and every write leaves it at itself.
+//! The nodes are all events. Every access enters its location where it writes or reads, and every write leaves it at
+//! itself.
 
 use super::Description;
 use crate::graph::{Action, EventId, Graph, Thread};

@@ -1,8 +1,9 @@
 //! Futexes, called directly: the queue of threads that wait at a word.
 //!
-//! As in the kernel, whoever looks at the word and goes to sleep, and whoever wakes, does so alone: it enters the queue,
-//! and leaves it again. Entering comes after whoever left before. So a thread that would go to sleep after it should have
-//! been woken sees the word as it was then, and one that sleeps is only woken by a wake. Each step is an action of its own.
+//! As in the kernel, whoever looks at the word and goes to sleep, and whoever wakes, does so alone: it enters the
+//! queue, and leaves it again. Entering comes after whoever left before. So a thread that would go to sleep after it
+//! should have been woken sees the word as it was then, and one that sleeps is only woken by a wake. Each step is an
+//! action of its own.
 
 use crate::program::{AtomicWidth, Ordering};
 use crate::vm::action::{Action, Timeout};
@@ -47,7 +48,8 @@ enum Step {
     Expire { timeout: Timeout },
     /// Enters the queue, to wake so many.
     Wake { count: u32 },
-    /// Chooses whom to wake: so many more of `among`. `stay` are those that are passed over, `woken` those that are not.
+    /// Chooses whom to wake: so many more of `among`. `stay` are those that are passed over, `woken` those that are
+    /// not.
     Choose { count: u32, among: u32, stay: u32, woken: u32 },
     /// Leaves the queue, with this result.
     End(Result<u32, u64>),
@@ -118,8 +120,8 @@ pub fn go_on(context: &mut Context, call: Call, value: u32) -> Checked<()> {
     Ok(())
 }
 
-/// Wakes so many more of some threads. Of those that are passed over none is woken afterwards, so that each set of threads
-/// comes up once.
+/// Wakes so many more of some threads. Of those that are passed over none is woken afterwards, so that each set of
+/// threads comes up once.
 fn choose(word: u64, count: u32, among: u32, stay: u32, woken: u32) -> (Action, Step) {
     if count == 0 {
         return (Action::QueueLeave { word, waiting: stay | among }, Step::End(Ok(woken.count_ones())));

@@ -1,8 +1,9 @@
-//! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do meanwhile.
+//! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do
+//! meanwhile.
 //!
-//! What happens before something else is not later than that. So a new thread begins with the time of its parent; and if
-//! threads ask what time it is, each remembers when it was how late, and catches up with those that it is ordered after
-//! before time passes for itself.
+//! What happens before something else is not later than that. So a new thread begins with the time of its parent; and
+//! if threads ask what time it is, each remembers when it was how late, and catches up with those that it is ordered
+//! after before time passes for itself.
 
 use crate::program::Builtin;
 use crate::vm::action::{Action, Timeout};

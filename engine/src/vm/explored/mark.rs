@@ -1,8 +1,8 @@
 //! By what a loop is recognised: where a thread is, and what it will do from there on.
 //!
-//! Two states of a thread that have the same mark behave alike, given the same answers. Unlike the numbers of states, marks
-//! mean the same to every worker, and leave out what makes no difference: how often the thread has called functions, what
-//! it has freed, where locals are, and how long it has slept.
+//! Two states of a thread that have the same mark behave alike, given the same answers. Unlike the numbers of states,
+//! marks mean the same to every worker, and leave out what makes no difference: how often the thread has called
+//! functions, what it has freed, where locals are, and how long it has slept.
 
 use std::hash::{Hash, Hasher};
 
@@ -55,8 +55,8 @@ fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {
     }
 }
 
-/// A word; if it is an address in a local that has an allocation of its own, with the number of that local instead: each
-/// iteration of a loop has another one.
+/// A word; if it is an address in a local that has an allocation of its own, with the number of that local instead:
+/// each iteration of a loop has another one.
 fn without_address(locals: &[BigSlot], word: u64) -> u64 {
     const MARK: u64 = 0xffff << 48;
     let within = |slot: &BigSlot| word.wrapping_sub(slot.address) >> GRANULE_BITS == 0;

@@ -1,13 +1,14 @@
 //! A machine whose states can be copied and continued in many ways, and that remembers what threads did.
 //!
-//! Exploring takes the same threads through the same states again and again: there are many executions because the steps
-//! of threads can be put together in many ways, not because there are many different steps. A thread is deterministic:
-//! what it does until its next visible action depends on its own state, on the answer to its last action, and on the
-//! shared objects that it looks at on the way. So all of these have numbers, a state of the program is a [row](row::Row)
-//! of numbers, and a step that was made before is a lookup ([`steps`]): the program runs only where something is new.
+//! Exploring takes the same threads through the same states again and again: there are many executions because the
+//! steps of threads can be put together in many ways, not because there are many different steps. A thread is
+//! deterministic: what it does until its next visible action depends on its own state, on the answer to its last
+//! action, and on the shared objects that it looks at on the way. So all of these have numbers, a state of the program
+//! is a [row](row::Row) of numbers, and a step that was made before is a lookup ([`steps`]): the program runs only
+//! where something is new.
 //!
-//! Each worker has a [universe](universe::Universe) of its own, in which the numbers mean something. A copy of a state of
-//! another worker is a translation ([`parcel`]).
+//! Each worker has a [universe](universe::Universe) of its own, in which the numbers mean something. A copy of a state
+//! of another worker is a translation ([`parcel`]).
 
 mod frozen;
 mod mark;
@@ -60,8 +61,8 @@ pub enum Reply<A> {
 
 /// Translates between the machine and whoever explores. It must always say the same of the same.
 pub trait Interpreter<A>: Atomics {
-    /// What a stop is; an atomic that is accessed is in this life. A reason instead of it makes the program one that cannot
-    /// be checked.
+    /// What a stop is; an atomic that is accessed is in this life. A reason instead of it makes the program one that
+    /// cannot be checked.
     fn translate(&self, stop: Stop, life: u32) -> Result<Translated<A>, String>;
 
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
@@ -75,6 +76,8 @@ pub trait Interpreter<A>: Atomics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
+    /// Nothing, but it was a release fence.
+    Fence,
     /// It has written to an atomic: that may be taken back.
     Write(Write),
     /// Something else, or it was a choice.
@@ -102,6 +105,15 @@ pub enum Changes {
     Others,
 }
 
+/// What a thread has accessed of tracked memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// Whether there was anything.
+    pub any: bool,
+    /// That part of it which others contend for, as a number that means the same to every worker; 0 if nothing.
+    pub contended: u64,
+}
+
 /// A thread has made a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<A> {
@@ -114,6 +126,8 @@ pub struct Stepped<A> {
     pub changed: Changes,
     /// What it has written to what others have, as a number; 0 if nothing.
     pub written: u64,
+    /// What it has accessed that others may write.
+    pub touched: Touched,
     /// Whether it can come back to where it is now.
     pub in_loop: bool,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
@@ -237,6 +251,22 @@ impl<A: Copy> Explored<A> {
         mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
     }
 
+    /// Notes what a thread, which has so many events, has accessed in a trial that began in this state, as left out.
+    pub fn note_left_out(&mut self, trial: &Explored<A>, id: ThreadId, events: u32) {
+        if Arc::ptr_eq(&self.universe, &trial.universe) {
+            lock(&self.universe).note_left_out(self.row, trial.row, id, events);
+        }
+    }
+
+    /// Some memory that a thread, which has so many events, has accessed in a trial, but has not since it had as many as `before`,
+    /// nor was that noted; unless others are known to contend for it.
+    pub fn accessed(&self, trial: &Explored<A>, id: ThreadId, events: u32, before: u32) -> Option<Site> {
+        match Arc::ptr_eq(&self.universe, &trial.universe) {
+            true => lock(&self.universe).accessed(self.row, trial.row, id, [events, before]),
+            false => None,
+        }
+    }
+
     /// What is in the shared blocks that a thread has allocated, as a number.
     pub fn own_digest(&self, id: ThreadId) -> u64 {
         let universe = lock(&self.universe);
@@ -258,7 +288,8 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).view(self.row).peek(address, len)
     }
 
-    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not
+    /// initialized.
     pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
         lock(&self.universe).check_initialized(self.row, id)
     }

@@ -58,7 +58,7 @@ impl Moment<'_> {
             Deed::Write | Deed::Free | Deed::Renew => (Kind::plain(true), self.events),
             Deed::Alloc => (Kind::ALLOCATION, self.events),
         };
-        Record { piece: touch.piece, thread: self.thread, kind, event, place: touch.place }
+        Record { piece: touch.piece, thread: self.thread, kind, event, place: touch.place, left_out: false }
     }
 }
 

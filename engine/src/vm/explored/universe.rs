@@ -6,7 +6,7 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Atomics, Space, Tracking, Values, Version};
+use crate::vm::memory::{Atomics, Site, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::{Vm, atomics, plain};
 
@@ -14,7 +14,7 @@ use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
 use super::view::{Atom, View};
-use super::{Basis, Changes, Effect, Interpreter, Reply, Stepped, Translated};
+use super::{Basis, Changes, Effect, Interpreter, Reply, Stepped, Touched, Translated};
 
 /// The number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,17 @@ impl<A: Copy> Universe<A> {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
                     let (mark, changed) = (self.threads.mark(before), Changes::Nothing);
-                    return Ok(Stepped { action, mark, effect, changed, written: 0, in_loop: false, went_on: false });
+                    let touched = Touched::default();
+                    return Ok(Stepped {
+                        action,
+                        mark,
+                        effect,
+                        changed,
+                        written: 0,
+                        touched,
+                        in_loop: false,
+                        went_on: false,
+                    });
                 }
             },
             _ => None,
@@ -181,13 +191,14 @@ impl<A: Copy> Universe<A> {
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
                 let changed = self.vm.heap.objects.changes_by(id);
                 let written = self.vm.heap.objects.written_by(id);
+                let touched = self.touched();
                 self.leave(row);
                 let in_loop = self.vm.is_in_loop(id);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
                 let mark = self.threads.mark(to);
-                let stepped = Stepped { action, mark, effect, changed, written, in_loop, went_on: true };
+                let stepped = Stepped { action, mark, effect, changed, written, touched, in_loop, went_on: true };
                 self.forget_outdated_steps();
                 if let (Ok(live), Ok(cost), true) = (i32::try_from(live), u32::try_from(cost), self.remember && !unique)
                 {
@@ -208,7 +219,37 @@ impl<A: Copy> Universe<A> {
         }
     }
 
-    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not initialized.
+    /// What the thread that has just run has accessed of tracked memory.
+    fn touched(&self) -> Touched {
+        let tracking = self.vm.heap.tracking.as_deref();
+        tracking.map_or_else(Touched::default, |tracking| self.vm.heap.objects.touched(&tracking.tracked))
+    }
+
+    /// Some memory that a thread has accessed in a trial only, unless others are known to contend for it.
+    pub fn accessed(&mut self, row: RowId, trial: RowId, id: ThreadId, [events, before]: [u32; 2]) -> Option<Site> {
+        let tracking = self.vm.heap.tracking.as_deref()?;
+        let (objects, races) = (&mut self.vm.heap.objects, &self.rows[row.0 as usize].races);
+        let tried = &self.rows[trial.0 as usize];
+        objects.versions.clone_from(&tried.versions);
+        let mut pieces = races.tried_only(&tried.races, id, events, before);
+        let piece = pieces.find(|piece| !objects.is_contended(*piece, &tracking.tracked))?;
+        let source = objects.origin(piece.object)?;
+        Some(Site::Contended { source, start: piece.start, end: piece.end })
+    }
+
+    /// Notes in a row what a thread has accessed in a trial that began there, as left out.
+    pub fn note_left_out(&mut self, row: RowId, trial: RowId, id: ThreadId, events: u32) {
+        let Some(tracking) = self.vm.heap.tracking.as_deref() else { return };
+        let mut races = std::mem::take(&mut self.rows[row.0 as usize].races);
+        let (objects, tried) = (&mut self.vm.heap.objects, &mut self.rows[trial.0 as usize]);
+        std::mem::swap(&mut objects.versions, &mut tried.versions);
+        races.note_left_out(&tried.races, id, events, |piece| !objects.is_contended(piece, &tracking.tracked));
+        std::mem::swap(&mut objects.versions, &mut tried.versions);
+        self.rows[row.0 as usize].races = races;
+    }
+
+    /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not
+    /// initialized.
     pub fn check_initialized(&mut self, row: RowId, id: ThreadId) -> Result<(), Box<Failure>> {
         self.enter(row, id);
         let checked = self.vm.with_thread(id, |context, _| {
@@ -327,8 +368,8 @@ impl<A: Copy> Universe<A> {
         state
     }
 
-    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `value` says what was written last
-    /// to an atomic that threads share.
+    /// The failure of a state in which all threads have ended, if heap blocks were leaked. `value` says what was
+    /// written last to an atomic that threads share.
     pub fn leaks(&mut self, row: RowId, value: impl Fn(Atom) -> Option<u64>) -> Option<Box<Failure>> {
         if self.row(row).live == 0 {
             return None;
@@ -407,12 +448,14 @@ fn apply<A>(row: &mut Row, id: ThreadId, cue: Cue, done: &Done<A>) {
 }
 
 impl Vm {
-    /// Whether a thread that has stopped is in a loop of one of its functions: only then it can come back to where it is.
+    /// Whether a thread that has stopped is in a loop of one of its functions: only then it can come back to where it
+    /// is.
     fn is_in_loop(&self, id: ThreadId) -> bool {
         self.thread(id).frames.iter().any(|frame| self.image.code(frame.func).is_in_loop(frame.pc))
     }
 
-    /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever explores.
+    /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever
+    /// explores.
     fn resume<A>(
         &mut self,
         answer: Option<Answer>,
@@ -495,7 +538,8 @@ impl Vm {
     }
 }
 
-/// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it is to.
+/// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it
+/// is to.
 fn ready(space: &mut Space, action: Action, atomics: &impl Atomics) -> Result<u32, Box<Fault>> {
     atomics::check(space, action)?;
     if let Action::PlainLoad { address, len } | Action::PlainStore { address, len, .. } = action {

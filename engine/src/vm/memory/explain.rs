@@ -116,8 +116,8 @@ fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
     note_alloc(Fault::new(ErrorKind::OutOfBounds, message), alloc)
 }
 
-/// Memory goes that another thread has accessed, and neither happens before the other: the error that this is, and the one
-/// that it is if the access may come later. The access was to this address.
+/// Memory goes that another thread has accessed, and neither happens before the other: the error that this is, and the
+/// one that it is if the access may come later. The access was to this address.
 #[cold]
 pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<Fault>, Late) {
     let access = if other.kind.write { Access::Write } else { Access::Read };

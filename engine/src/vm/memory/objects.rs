@@ -1,7 +1,7 @@
 //! What threads share while a program is explored, as numbered *objects* that have *versions*.
 //!
-//! An object is a static, a block of memory that several threads use, or something else that is not one thread's own: the
-//! output, say. A state of the program says which version each object has. Versions are numbered by content, so two
+//! An object is a static, a block of memory that several threads use, or something else that is not one thread's own:
+//! the output, say. A state of the program says which version each object has. Versions are numbered by content, so two
 //! states that look the same have the same numbers, and comparing and copying states is comparing and copying numbers.
 //!
 //! While a thread runs, [`Objects`] knows the state that it runs in, and notes which objects it looks at and which it
@@ -11,13 +11,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::program::PlaceId;
-use crate::vm::explored::{Changes, Frozen};
+use crate::vm::explored::{Changes, Frozen, Touched};
 use crate::vm::hash::{FastHash, hash_of};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::Alloc;
 use super::races::{Piece, Races};
 use super::table::index_of;
+use super::track::{Source, Tracked};
 use super::value::{Shape, Value, Values};
 
 /// An object.
@@ -218,8 +219,8 @@ impl Objects {
         self.log.changed.iter().map(of).max().unwrap_or(Changes::Nothing)
     }
 
-    /// What the thread that runs has changed of what others have, as a number that means the same to every worker; 0 if that
-    /// is nothing.
+    /// What the thread that runs has changed of what others have, as a number that means the same to every worker; 0 if
+    /// that is nothing.
     pub fn written_by(&self, thread: ThreadId) -> u64 {
         let of_others = |object: &&ObjectId| {
             let key = self.keys[object.index()];
@@ -229,6 +230,39 @@ impl Objects {
         changed.fold(0, |digest, object| {
             hash_of(&(digest, self.keys[object.index()], self.values.get(self.version(*object)))) | 1
         })
+    }
+
+    /// What the thread that runs has accessed of tracked memory, given what others contend for.
+    pub fn touched(&self, tracked: &Tracked) -> Touched {
+        let mut touched = Touched::default();
+        for Touch { piece, deed, .. } in &self.log.touches {
+            let write = match *deed {
+                Deed::Read => false,
+                Deed::Write => true,
+                Deed::Atomic { write, kept: true, .. } => write,
+                _ => continue,
+            };
+            touched.any = true;
+            if self.is_contended(*piece, tracked) {
+                let access = hash_of(&(self.keys[piece.object.index()], piece.start, piece.end, write));
+                touched.contended = touched.contended.wrapping_add(access) | 1;
+            }
+        }
+        touched
+    }
+
+    /// Whether other threads contend for a piece of memory with iterations that were left out.
+    pub fn is_contended(&self, piece: Piece, tracked: &Tracked) -> bool {
+        tracked.has_contended() && self.origin(piece.object).is_some_and(|source| tracked.is_contended(source, piece))
+    }
+
+    /// Where an object comes from.
+    pub fn origin(&self, object: ObjectId) -> Option<Source> {
+        match self.keys[object.index()] {
+            Key::Static(global) => Some(Source::Static(global)),
+            Key::Block { .. } => self.values.source(self.version(object)),
+            _ => None,
+        }
     }
 
     /// Whether an object that was written is as it was before, and the step depends on how it was.
@@ -252,7 +286,8 @@ impl Objects {
         (0..).zip(&self.keys).filter(move |(_, key)| own(key)).map(|(index, _)| index)
     }
 
-    /// What is in the blocks that a thread has allocated, and not freed, as a number that means the same to every worker.
+    /// What is in the blocks that a thread has allocated, and not freed, as a number that means the same to every
+    /// worker.
     pub fn own_digest(&self, owner: ThreadId, versions: &[Version]) -> u64 {
         let mut digest = 0;
         for index in self.own_blocks(owner) {

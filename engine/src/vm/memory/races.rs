@@ -1,9 +1,9 @@
 //! Who accessed shared memory last: the shadow that data races show in.
 //!
 //! For each piece of an object the latest accesses are kept, with the number of events that their threads had then. An
-//! access conflicts with another of a different thread if one of them writes, and not both are atomic, to the same bytes;
-//! the two race unless the earlier one happens before the later one, which the clock of the later thread tells. A plain
-//! write that races with nothing comes after everything recorded there: it alone is kept.
+//! access conflicts with another of a different thread if one of them writes, and not both are atomic, to the same
+//! bytes; the two race unless the earlier one happens before the later one, which the clock of the later thread tells.
+//! A plain write that races with nothing comes after everything recorded there: it alone is kept.
 //!
 //! All records of a state are one list, which is copied with it.
 
@@ -56,6 +56,8 @@ pub struct Record {
     /// How many events the thread had.
     pub event: u32,
     pub place: PlaceId,
+    /// Whether it was not made, but could have been: in an iteration that was left out.
+    pub left_out: bool,
 }
 
 impl Record {
@@ -73,7 +75,8 @@ impl Record {
     fn continues_in(&self, next: &Record) -> bool {
         self.piece.object == next.piece.object
             && self.piece.end == next.piece.start
-            && (self.thread, self.kind, self.event, self.place) == (next.thread, next.kind, next.event, next.place)
+            && (self.thread, self.kind, self.event, self.place, self.left_out)
+                == (next.thread, next.kind, next.event, next.place, next.left_out)
     }
 }
 
@@ -118,18 +121,19 @@ impl Races {
         let range = self.range(access.piece.object);
         // Often it is the same as before, or goes on where the last one ended.
         for record in &mut self.records[range.clone()] {
-            let same = (record.piece, record.thread, record.kind) == (access.piece, access.thread, access.kind);
-            if same && (access.kind.atomic || !access.kind.write) {
+            let same = (record.piece, record.thread, record.kind, record.left_out)
+                == (access.piece, access.thread, access.kind, access.left_out);
+            if same && (access.kind.atomic || !access.kind.write || access.left_out) {
                 (record.event, record.place) = (access.event, access.place);
                 return;
             }
         }
-        // Atomics of other sizes conflict with others.
-        if access.kind.atomic {
+        // Atomics of other sizes conflict with others. What was left out takes nothing away from what was not.
+        if access.kind.atomic || access.left_out {
             return self.records.insert(range.end, access);
         }
         self.cut(range.clone(), access.piece, |record| {
-            access.kind.write || (record.thread, record.kind) == (access.thread, access.kind)
+            access.kind.write || !record.left_out && (record.thread, record.kind) == (access.thread, access.kind)
         });
         let end = self.range(access.piece.object).end;
         match self.records[range.start..end].iter_mut().find(|record| record.continues_in(&access)) {
@@ -159,6 +163,33 @@ impl Races {
         }
     }
 
+    /// What a thread, which has so many events, has done in a trial. A plain access that was not tried comes after at
+    /// most so many events, an atomic one is one of them.
+    fn in_trial(&self, thread: ThreadId, events: u32) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(move |record| {
+            record.thread == thread && !record.left_out && record.event >= events + u32::from(!record.kind.atomic)
+        })
+    }
+
+    /// The pieces that a thread has accessed in a trial, but for those that it has also accessed, or that were noted, after so many
+    /// events.
+    pub fn tried_only(&self, trial: &Races, thread: ThreadId, events: u32, before: u32) -> impl Iterator<Item = Piece> {
+        let is_noted = move |piece: Piece| {
+            self.records[self.range(piece.object)].iter().any(|record| {
+                let covers = record.piece.start <= piece.start && piece.end <= record.piece.end;
+                record.thread == thread && covers && record.event >= before
+            })
+        };
+        trial.in_trial(thread, events).map(|record| record.piece).filter(move |piece| !is_noted(*piece))
+    }
+
+    /// Records what a thread has done in a trial, as left out; to such pieces.
+    pub fn note_left_out(&mut self, trial: &Races, thread: ThreadId, events: u32, of_interest: impl Fn(Piece) -> bool) {
+        for record in trial.in_trial(thread, events).filter(|record| of_interest(record.piece)) {
+            self.note(Record { event: events, left_out: true, ..*record });
+        }
+    }
+
     /// Forgets all about a piece of memory, which begins a new life or ends.
     pub fn clear(&mut self, piece: Piece) {
         if !self.records.is_empty() {
@@ -184,7 +215,7 @@ mod tests {
     fn plain(thread: u16, event: u32, write: bool, start: u32, end: u32) -> Record {
         let piece = Piece { object: ObjectId(3), start, end };
         let kind = Kind::plain(write);
-        Record { piece, thread: ThreadId(thread), kind, event, place: PlaceId(0) }
+        Record { piece, thread: ThreadId(thread), kind, event, place: PlaceId(0), left_out: false }
     }
 
     fn atomic(thread: u16, event: u32, write: bool) -> Record {

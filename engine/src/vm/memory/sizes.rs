@@ -1,12 +1,13 @@
 //! Atomics of several sizes in the same memory, while a program is explored.
 //!
-//! Each of them is a location of its own in the execution graph. Those that overlap are *rivals*. Accesses to rivals race if
-//! one of them writes, unless one happens before the other; so when a rival is about to be accessed for the first time, all
-//! writes to those that were accessed before are known, and what they have written is put into memory: there the graph finds
-//! the initial value of the new location. From the first write to it on, the others are no more: should their memory be
-//! accessed as they were again, that is another *life* of them, with new locations.
+//! Each of them is a location of its own in the execution graph. Those that overlap are *rivals*. Accesses to rivals
+//! race if one of them writes, unless one happens before the other; so when a rival is about to be accessed for the
+//! first time, all writes to those that were accessed before are known, and what they have written is put into memory:
+//! there the graph finds the initial value of the new location. From the first write to it on, the others are no more:
+//! should their memory be accessed as they were again, that is another *life* of them, with new locations.
 //!
-//! No event is needed for that: whoever comes first of several threads that are not ordered finds the same in the graph.
+//! No event is needed for that: whoever comes first of several threads that are not ordered finds the same in the
+//! graph.
 
 use crate::program::PlaceId;
 use crate::program::address::STACK_BIT;
@@ -122,8 +123,9 @@ impl Space<'_> {
     /// An access that an atomic one races with.
     fn racing_atomic(&self, target: Target, kind: Kind, place: PlaceId) -> Option<Record> {
         let tracking = self.heap.tracking.as_deref().filter(|_| target.tracked)?;
-        let record = Record { piece: target.piece, thread: self.thread, kind, event: tracking.events, place };
-        self.heap.objects.races.racing(&record, &tracking.clock)
+        let record =
+            Record { piece: target.piece, thread: self.thread, kind, event: tracking.events, place, left_out: false };
+        self.heap.objects.races.racing(&record, &tracking.clock).filter(|other| !other.left_out)
     }
 
     /// An atomic is accessed, and written or not: then its rivals are no more.

@@ -60,6 +60,23 @@ pub enum Site {
     Undoing(u64),
     /// Somebody notices what such loops write and take back: they are explored as they are.
     Noticed,
+    /// Iterations that wait access memory that threads share: what is left out has to be held against what others do.
+    Touching,
+    /// Others do something to this part of such memory that could race with that: iterations that access it are no
+    /// longer left out.
+    Contended { source: Source, start: u32, end: u32 },
+}
+
+/// Where shared memory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// It is the static with this number.
+    Static(u32),
+    /// It is a frame of this function.
+    Frame(FuncId),
+    /// It was allocated at this place.
+    Place(PlaceId),
 }
 
 /// The memory that is shared, and the questions that are answered.
@@ -72,15 +89,23 @@ pub struct Tracked {
     loops: bool,
     /// Whether loops are that take back what they write.
     undoing: bool,
+    /// Whether iterations that wait access memory that threads share.
+    touching: bool,
+    /// The parts of memory that others contend for.
+    contended: Vec<(Source, u32, u32)>,
 }
 
 impl Tracked {
-    /// Tracks more.
-    pub fn insert(&mut self, site: Site) {
+    /// Tracks more; says whether that was not known.
+    pub fn insert(&mut self, site: Site) -> bool {
         self.frames |= matches!(site, Site::Frame(_));
         self.loops |= matches!(site, Site::Loop(_));
         self.undoing |= matches!(site, Site::Undoing(_));
-        self.sites.insert(site);
+        self.touching |= site == Site::Touching;
+        if let Site::Contended { source, start, end } = site {
+            self.contended.push((source, start, end));
+        }
+        self.sites.insert(site)
     }
 
     /// Whether this is known.
@@ -98,6 +123,23 @@ impl Tracked {
     #[inline]
     pub fn has_undoing_loops(&self) -> bool {
         self.undoing
+    }
+
+    /// Whether iterations that wait access memory that threads share.
+    #[inline]
+    pub fn is_touched(&self) -> bool {
+        self.touching
+    }
+
+    /// Whether there is memory that others contend for with iterations that were left out.
+    #[inline]
+    pub fn has_contended(&self) -> bool {
+        !self.contended.is_empty()
+    }
+
+    /// Whether this part of memory from there is among it.
+    pub fn is_contended(&self, from: Source, piece: Piece) -> bool {
+        self.contended.iter().any(|(source, start, end)| *source == from && *start < piece.end && piece.start < *end)
     }
 
     /// Whether the frames of a function are shared.
@@ -199,6 +241,15 @@ impl Space<'_> {
         Fault::limit("memory is shared that was not tracked")
     }
 
+    /// An access races with one that was left out.
+    #[cold]
+    fn learn_contended(&mut self, piece: Piece) -> Box<Fault> {
+        match self.heap.objects.origin(piece.object) {
+            Some(source) => self.learn(Site::Contended { source, start: piece.start, end: piece.end }),
+            None => Fault::unsupported("a race with memory that comes from nowhere"),
+        }
+    }
+
     fn touch(&mut self, target: Target, deed: Deed) -> Checked<()> {
         // Whatever other threads will do comes later.
         if self.heap.alone {
@@ -276,8 +327,11 @@ impl Space<'_> {
     fn note_access(&mut self, target: Target, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
         let piece = target.piece;
-        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
+        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place, left_out: false };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
+            if other.left_out {
+                return Err(self.learn_contended(piece));
+            }
             let fault = match kind.atomic && other.kind.atomic {
                 true => mixed_size_race(kind, &other),
                 false => race(name(kind), &other),
@@ -295,12 +349,16 @@ impl Space<'_> {
         self.heap.objects.log.add(touch);
     }
 
-    /// A piece of shared memory, which begins at an address, is gone: what other threads did to it must have come before.
+    /// A piece of shared memory, which begins at an address, is gone: what other threads did to it must have come
+    /// before.
     fn end(&mut self, piece: Piece, address: u64, place: PlaceId) -> Checked<()> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
         let kind = Kind::plain(true);
-        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place };
+        let record = Record { piece, thread: self.thread, kind, event: tracking.events, place, left_out: false };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
+            if other.left_out {
+                return Err(self.learn_contended(piece));
+            }
             let at = address - u64::from(piece.start) + u64::from(other.piece.start.max(piece.start));
             let (fault, late) = explain::end(self, at, &other, place);
             self.heap.late = Some(late);
@@ -396,7 +454,8 @@ impl Space<'_> {
         }
     }
 
-    /// A block goes that the program does not free itself: the frame of a function that has returned, or a local variable.
+    /// A block goes that the program does not free itself: the frame of a function that has returned, or a local
+    /// variable.
     #[cold]
     pub fn drop_block(&mut self, address: u64, place: PlaceId) -> Checked<()> {
         if self.tracking

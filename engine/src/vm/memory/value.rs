@@ -10,6 +10,7 @@ use crate::vm::world::{Key, Output, Status};
 
 use super::alloc::{Alloc, AllocKind, Freed, Sharing};
 use super::objects::Version;
+use super::track::Source;
 
 /// What an object contains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +67,19 @@ impl Values {
     #[inline]
     pub fn is_freed(&self, version: Version) -> bool {
         matches!(self.get(version), Some(Value::Freed(_)))
+    }
+
+    /// Where the block that a version is, or was, comes from.
+    pub fn source(&self, version: Version) -> Option<Source> {
+        let (kind, place) = match self.get(version)? {
+            Value::Block(alloc) => (alloc.kind, alloc.place),
+            Value::Freed(freed) => (freed.kind, freed.allocated_at),
+            _ => return None,
+        };
+        Some(match kind {
+            AllocKind::Frame(func) => Source::Frame(func),
+            _ => Source::Place(place),
+        })
     }
 
     /// The contents, to be shared.

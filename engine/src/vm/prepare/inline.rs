@@ -1,8 +1,8 @@
 //! Inlining: the code of small functions in place of their calls.
 //!
-//! A function is inlined where it is small, has no memory of its own, cleans nothing up and is not on the way to itself.
-//! Its registers lie behind those of the caller. Reports do not change: every operation knows the functions that it comes
-//! from ([`Scope`]).
+//! A function is inlined where it is small, has no memory of its own, cleans nothing up and is not on the way to
+//! itself. Its registers lie behind those of the caller. Reports do not change: every operation knows the functions
+//! that it comes from ([`Scope`]).
 
 use crate::program::{FuncId, Function, Op, Origin, Program, Quiet, Reg, Unwind};
 use crate::vm::code::{NEAR_REGISTERS, Scope};

@@ -664,8 +664,8 @@ impl<'a> Translator<'a> {
         (self.sites.len() - 1) as u32
     }
 
-    /// Where loops are: whatever runs round goes back somewhere, and is between the two ends of such a jump, or of several
-    /// that overlap.
+    /// Where loops are: whatever runs round goes back somewhere, and is between the two ends of such a jump, or of
+    /// several that overlap.
     fn loops(&mut self, switches: &[SwitchTable]) -> Box<[(u32, u32)]> {
         let mut back = Vec::new();
         for (pc, inst) in (0..).zip(&mut self.insts) {

@@ -10,7 +10,8 @@ pub struct Code {
     pub instrs: Vec<Instr>,
     /// For each instruction, the registers that matter there: a bit for each.
     pub live: Vec<u8>,
-    /// For each loop, whether it may write an atomic and take that back in the same iteration: it writes it in two places.
+    /// For each loop, whether it may write an atomic and take that back in the same iteration: it writes it in two
+    /// places.
     pub loops: Vec<bool>,
     pub results: Vec<Reg>,
 }

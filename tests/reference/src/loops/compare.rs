@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use dpor_engine::explore::{AwaitLevel, Config, Ending, Equivalence, Failure, Observer, Report, explore_with};
+use dpor_engine::explore::{AwaitLevel, Config, Ending, Equivalence, Failure, Lesson, Observer, Report, explore_with};
 use dpor_engine::graph::Graph;
 use dpor_engine::model::MemoryModel;
 
@@ -154,9 +154,9 @@ struct Explored {
 }
 
 impl Explored {
-    /// What is wrong with it, given what there is. An execution with a race, or in which an assertion fails, goes no further,
-    /// nor do the revisits that would come of it: where there are such executions, one of them must be found, and the rest is
-    /// not compared.
+    /// What is wrong with it, given what there is. An execution with a race, or in which an assertion fails, goes no
+    /// further, nor do the revisits that would come of it: where there are such executions, one of them must be found,
+    /// and the rest is not compared.
     fn wrong(&self, expected: &Found) -> Option<Wrong> {
         let (found, complete) = (&self.found, self.complete);
         if self.nondeterminism {
@@ -214,7 +214,7 @@ fn explore_once(program: &Program, setup: Setup, undoes: bool) -> (Explored, boo
     let seen =
         || Seen { subject: &subject, equivalence: setup.equivalence, outcomes: BTreeSet::new(), keys: Vec::new() };
     let (report, seen) = explore_with(&subject, &config, None, seen);
-    let noticed = report.errors.iter().any(|found| matches!(found.failure, Failure::Noticed(_)));
+    let noticed = matches!(report.lesson, Some(Lesson::Noticed(_)));
     (conclude(&report, &seen, undoes), noticed)
 }
 
@@ -228,7 +228,6 @@ fn conclude(report: &Report<Error>, seen: &[Seen<'_>], undoes: bool) -> Explored
             Failure::Program(error) => _ = errors.insert(error.clone()),
             Failure::Race(_) => _ = errors.insert(Error::Race),
             Failure::Nondeterminism(_) => nondeterminism = true,
-            _ => {}
         }
     }
     let found = Found { outcomes, errors, ..Found::default() };

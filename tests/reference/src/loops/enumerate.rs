@@ -1,9 +1,9 @@
 //! The reference: all executions of a program in which no loop begins more than a number of iterations.
 //!
-//! It begins with the execution in which nothing has happened, and adds the next event of each thread in every way: a read
-//! reads from any write, a write goes to any place in coherence order; what the model's axioms do not allow is dropped. Since
-//! every model allows the beginnings of what it allows, that leads to all executions, in many ways, each of which is looked at
-//! once. Waiting means nothing here: a loop goes round until it may not.
+//! It begins with the execution in which nothing has happened, and adds the next event of each thread in every way: a
+//! read reads from any write, a write goes to any place in coherence order; what the model's axioms do not allow is
+//! dropped. Since every model allows the beginnings of what it allows, that leads to all executions, in many ways, each
+//! of which is looked at once. Waiting means nothing here: a loop goes round until it may not.
 
 use std::collections::HashSet;
 
@@ -24,8 +24,8 @@ const LOCATIONS: usize = ATOMICS.len() + 1;
 /// A thread that is alone goes round within so many accesses, if it does.
 const ROUND: usize = 40;
 
-/// What comes of the executions of a program under a model, no loop beginning more than `bound` iterations; nothing if there
-/// are more than `limit` executions and beginnings of executions.
+/// What comes of the executions of a program under a model, no loop beginning more than `bound` iterations; nothing if
+/// there are more than `limit` executions and beginnings of executions.
 pub fn enumerate(program: &Program, model: Model, bound: u32, limit: usize) -> Option<Found> {
     let codes: Vec<Code> = program.threads.iter().map(Code::of).collect();
     let mut reference = Reference { codes: &codes, model, bound, limit, seen: HashSet::new(), found: Found::default() };
@@ -115,7 +115,8 @@ impl Execution {
         self.co[..ATOMICS.len()].iter().map(|co| self.value(co[co.len() - 1])).collect()
     }
 
-    /// Whether a write at this place in coherence order is a read-modify-write, which must come right after what it reads.
+    /// Whether a write at this place in coherence order is a read-modify-write, which must come right after what it
+    /// reads.
     fn is_tied(&self, loc: u8, place: usize) -> bool {
         let write = self.co[usize::from(loc)].get(place).and_then(|name| self.event(*name));
         write.is_some_and(|event| event.is_rmw)
@@ -300,8 +301,9 @@ impl Reference<'_> {
         }
     }
 
-    /// Whether a loop that begins an iteration, and whose thread runs alone from here on, reading the latest, begins the next
-    /// in the same state, and leaves all as it is: then it does so forever, and others may do the same in between.
+    /// Whether a loop that begins an iteration, and whose thread runs alone from here on, reading the latest, begins
+    /// the next in the same state, and leaves all as it is: then it does so forever, and others may do the same in
+    /// between.
     fn round(&self, execution: &Execution, id: usize) -> Option<Round> {
         let (code, part) = (&self.codes[id], &execution.threads[id]);
         let Next::Access(mut access) = part.next else { return None };

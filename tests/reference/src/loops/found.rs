@@ -8,10 +8,11 @@ use std::fmt::{self, Display, Formatter};
 pub struct Found {
     pub outcomes: BTreeSet<Outcome>,
     pub errors: BTreeSet<Error>,
-    /// That threads are blocked forever, some of which write and take it back all the time. Where others might mind what is
-    /// there in between, the explorer does not say that these wait.
+    /// That threads are blocked forever, some of which write and take it back all the time. Where others might mind
+    /// what is there in between, the explorer does not say that these wait.
     pub undoing: BTreeSet<Error>,
-    /// That threads are blocked forever, some of which overwrite something with what was there: who does that does not say so.
+    /// That threads are blocked forever, some of which overwrite something with what was there: who does that does not
+    /// say so.
     pub overwriting: BTreeSet<Error>,
 }
 

@@ -4,7 +4,8 @@ use dpor_engine::graph::MemOrder;
 
 use super::program::{Program, Stmt, Val};
 
-/// The smallest program found that is still wrong: nothing can be taken from it, or made weaker or simpler, at one place.
+/// The smallest program found that is still wrong: nothing can be taken from it, or made weaker or simpler, at one
+/// place.
 pub fn shrink(program: &Program, is_wrong: impl Fn(&Program) -> bool) -> Program {
     let mut smallest = program.clone();
     while let Some(smaller) =

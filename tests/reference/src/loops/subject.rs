@@ -1,8 +1,8 @@
 //! A program as the explorer runs it.
 //!
-//! It says where a loop waits: where an iteration ends in the state in which it began, having written nothing, or having
-//! taken back all that it has written. The variable that is not atomic is in the state; races for it are found with the
-//! happens-before clocks that come with answers.
+//! It says where a loop waits: where an iteration ends in the state in which it began, having written nothing, or
+//! having taken back all that it has written, and has not read the variable that is not atomic for the first time. That
+//! variable is in the state; races for it are found with the happens-before clocks that come with answers.
 
 use dpor_engine::explore::{self, Answer, Ending};
 use dpor_engine::graph::{Action, Event, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
@@ -28,6 +28,8 @@ pub struct State {
     cell: Cell,
     /// What the thread that ran last has written to the variable that is not atomic.
     written: Vec<u64>,
+    /// Whether it has read that variable, and had not since it last had an effect.
+    touched: bool,
     error: Option<Error>,
 }
 
@@ -41,6 +43,8 @@ struct Running {
     visits: Vec<Visit>,
     /// What it has written since then.
     writes: Vec<Write>,
+    /// Whether it has read the variable that is not atomic since then.
+    has_read: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -51,12 +55,15 @@ struct Visit {
     events: u32,
     /// How often it had written.
     writes: usize,
+    /// Whether it had read the variable that is not atomic.
+    has_read: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Write {
     loc: u8,
-    read: u64,
+    /// What was there, unless it is a store.
+    read: Option<u64>,
     written: u64,
     adds: bool,
 }
@@ -84,16 +91,19 @@ impl Running {
         match (access.written(read), access.loc()) {
             (Some(written), Some(loc)) if wrote => {
                 let is_store = matches!(access, Access::Store { .. });
-                let before = self.writes.iter().rfind(|write| write.loc == loc).map(|write| write.written);
+                let has_written = self.writes.iter().any(|write| write.loc == loc);
                 let adds = matches!(access, Access::Update { update: Update::Add | Update::Sub, .. });
-                match (is_store, before) {
-                    (true, None) => self.forget(),
-                    (true, Some(read)) => self.writes.push(Write { loc, read, written, adds }),
-                    (false, _) if written != read => self.writes.push(Write { loc, read, written, adds }),
-                    (false, _) => {}
+                match is_store {
+                    true if has_written => self.writes.push(Write { loc, read: None, written, adds }),
+                    true => self.forget(),
+                    false if written != read => self.writes.push(Write { loc, read: Some(read), written, adds }),
+                    false => {}
                 }
             }
             _ => {}
+        }
+        if matches!(access, Access::Fence { order } if order.is_release()) {
+            self.has_read = false;
         }
         self.visits.iter_mut().for_each(|visit| visit.events += 1);
     }
@@ -102,17 +112,24 @@ impl Running {
     fn forget(&mut self) {
         self.visits.clear();
         self.writes.clear();
+        self.has_read = false;
     }
 
-    /// Whether everything that was written from then on is taken back: nothing was added in all, or the last that was written
-    /// is what was found.
+    /// Whether everything that was written from then on is taken back: there were only additions, and nothing was added
+    /// in all; or the last that was written is what was found, and nobody has written in between, as far as the thread
+    /// can tell.
     fn has_taken_back(&self, from: usize) -> bool {
         let writes = &self.writes[from..];
         writes.iter().all(|write| {
             let here = || writes.iter().filter(|other| other.loc == write.loc);
-            let sum = here().map(|write| write.written.wrapping_sub(write.read)).fold(0, u64::wrapping_add);
-            let adds_nothing = here().all(|write| write.adds) && sum == 0;
-            adds_nothing || here().next().map(|first| first.read) == here().next_back().map(|last| last.written)
+            if here().all(|write| write.adds) {
+                let added = |write: &Write| write.written.wrapping_sub(write.read.unwrap_or_default());
+                return here().map(added).fold(0, u64::wrapping_add) == 0;
+            }
+            let goes_on =
+                here().zip(here().skip(1)).all(|(one, next)| next.read.is_none_or(|read| read == one.written));
+            let found = here().next().and_then(|first| first.read);
+            goes_on && found.is_some() && found == here().next_back().map(|last| last.written)
         })
     }
 }
@@ -138,6 +155,7 @@ impl Subject {
     fn run(&self, state: &mut State, id: usize, clock: &View) -> Action {
         let code = &self.codes[id];
         state.written.clear();
+        state.touched = false;
         loop {
             let stop = state.threads[id].thread.advance(code);
             let read = match stop {
@@ -167,6 +185,7 @@ impl Subject {
     fn begin_iteration(&self, running: &mut Running, number: usize) -> Option<Action> {
         let alike = |visit: &&Visit| {
             visit.thread == running.thread
+                && visit.has_read == running.has_read
                 && (visit.writes == running.writes.len() || self.undoes && running.has_taken_back(visit.writes))
         };
         if let Some(visit) = running.visits.iter().rfind(alike) {
@@ -177,7 +196,8 @@ impl Subject {
             return Some(Action::Block);
         }
         let (thread, writes) = (running.thread, running.writes.len());
-        running.visits.push(Visit { thread, number, events: 0, writes });
+        let has_read = running.has_read;
+        running.visits.push(Visit { thread, number, events: 0, writes, has_read });
         None
     }
 
@@ -209,6 +229,7 @@ impl State {
             self.threads[id].forget();
         } else {
             self.cell.reads.push(here);
+            self.touched |= !std::mem::replace(&mut self.threads[id].has_read, true);
         }
         Some(self.cell.value)
     }
@@ -245,7 +266,7 @@ impl explore::Program for Subject {
     fn initial(&self) -> State {
         let running = |code: &Code| Running { rounds: vec![0; code.loops.len()], ..Running::default() };
         let threads = self.codes.iter().map(running).collect();
-        State { threads, cell: Cell::default(), written: Vec::new(), error: None }
+        State { threads, cell: Cell::default(), written: Vec::new(), touched: false, error: None }
     }
 
     fn start(&self, state: &mut State, thread: ThreadId, clock: &View, _: &Graph) -> Action {
@@ -273,11 +294,12 @@ impl explore::Program for Subject {
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
-        a.threads[thread.index()].thread == b.threads[thread.index()].thread && a.written == b.written
+        a.threads[thread.index()].thread == b.threads[thread.index()].thread
+            && (&a.written, a.touched) == (&b.written, b.touched)
     }
 
-    fn has_written(&self, state: &State) -> bool {
-        !state.written.is_empty()
+    fn has_effect(&self, state: &State) -> bool {
+        !state.written.is_empty() || state.touched
     }
 
     fn initial_value(&self, _: &State, _: Loc) -> Value {

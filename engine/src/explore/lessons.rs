@@ -1,0 +1,104 @@
+//! What an exploration should have known from the start.
+//!
+//! Some of what is left out relies on facts that nobody can know beforehand: that the writes to a location are causally
+//! ordered, say. Such a fact is taken for granted until an execution refutes it. That is a [`Lesson`]: the exploration
+//! ends there, whatever it has found so far is void, and it begins again with what it has learned. Lessons are never
+//! forgotten, and there are finitely many, so this ends.
+//!
+//! Which lesson comes first is decided by the order of exploration, as it is for errors; so what is learned, and all
+//! counts, are the same for any number of workers.
+
+use super::AwaitLevel;
+use super::transient::Transient;
+use crate::graph::Loc;
+
+/// Why an exploration has to begin again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lesson<E> {
+    /// Writes to a location that threads wait for are not causally ordered.
+    Unordered(Loc),
+    /// A location that threads confirm has the same value twice: a confirmation may succeed though something was
+    /// written in between.
+    Repeated(Loc),
+    /// Something may be left of an attempt that fails, or of an iteration that counts, and reads this location: whether
+    /// it makes a difference has to be [looked at](super::audit) in every execution.
+    Unproven(Loc),
+    /// An attempt that fails, or an iteration that counts, makes a difference: those that read this location are
+    /// explored.
+    Explicit(Loc),
+    /// A loop writes something and takes it back: everybody who accesses the location must be looked at.
+    Transient(Loc, Transient),
+    /// Under reads-from equivalence, a graph of a program with loops has several witnesses: what is done about threads
+    /// that wait beyond [`AwaitLevel::Stale`] relies on there being one.
+    Unsettled,
+    /// Somebody may notice what a loop writes and takes back: the program must not say then that it
+    /// [takes it back](super::Program::may_undo). This is for whoever explores the program to deal with.
+    Noticed(Loc),
+    /// What the program [has learned](super::Program::is_lesson), for whoever explores it.
+    Program(E),
+}
+
+/// What was learned so far.
+#[derive(Clone, Debug)]
+pub(super) struct Lessons {
+    /// What is done about threads that wait.
+    pub level: AwaitLevel,
+    /// Locations whose writes are not causally ordered.
+    pub unordered: Locs,
+    /// Locations that threads confirm, and that have the same value more than once.
+    pub repeated: Locs,
+    /// Locations of which failed attempts and counting iterations are looked at in every execution.
+    pub audited: Locs,
+    /// Locations of which they are explored.
+    pub explicit: Locs,
+    /// What loops write and take back.
+    pub transients: Vec<(Loc, Transient)>,
+}
+
+impl Lessons {
+    pub fn new(level: AwaitLevel) -> Lessons {
+        Lessons {
+            level,
+            unordered: Locs::default(),
+            repeated: Locs::default(),
+            audited: Locs::default(),
+            explicit: Locs::default(),
+            transients: Vec::new(),
+        }
+    }
+
+    /// Learns; gives back what is not for the explorer to deal with.
+    pub fn learn<E>(&mut self, lesson: Lesson<E>) -> Option<Lesson<E>> {
+        match lesson {
+            Lesson::Unordered(loc) => self.unordered.insert(loc),
+            Lesson::Repeated(loc) => self.repeated.insert(loc),
+            Lesson::Unproven(loc) => self.audited.insert(loc),
+            Lesson::Explicit(loc) => self.explicit.insert(loc),
+            Lesson::Transient(loc, transient) => self.transients.push((loc, transient)),
+            Lesson::Unsettled => self.level = AwaitLevel::Stale,
+            Lesson::Noticed(_) | Lesson::Program(_) => return Some(lesson),
+        }
+        None
+    }
+}
+
+/// A set of locations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locs(Vec<bool>);
+
+impl Locs {
+    pub fn insert(&mut self, loc: Loc) {
+        if self.0.len() <= loc.index() {
+            self.0.resize(loc.index() + 1, false);
+        }
+        self.0[loc.index()] = true;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn contains(&self, loc: Loc) -> bool {
+        self.0.get(loc.index()).copied().unwrap_or(false)
+    }
+}

@@ -1,0 +1,131 @@
+//! Trying out what a thread would do, on copies of the program's state.
+//!
+//! Whether a loop waits, or a failed attempt makes a difference, is found out by letting the thread run. A [`Course`]
+//! is what its actions are answered with, from the current state or a saved one; [`leads_to`](Visitor::leads_to) says
+//! where that takes it, and [`leads_to_the_same`](Visitor::leads_to_the_same) whether two courses take it to one and
+//! the same place. That is a proof for these answers, and for the memory that is there: from equal states a thread goes
+//! on in the same way, whatever it is answered next. It says nothing about other answers; whoever needs these has to
+//! try them, too.
+
+use super::lessons::Lesson;
+use super::program::{Answer, Program};
+use super::transient::Overlay;
+use super::visit::Visitor;
+use crate::graph::{Action, ThreadId, Value};
+use crate::model::Model;
+
+/// The states in which threads try things out, and what else that takes: all of it is used again and again.
+pub(super) struct Trials<S> {
+    pub state: S,
+    /// Another one, to compare.
+    other: S,
+    /// What the thread has written.
+    pub overlay: Overlay,
+    /// What happens before its next step.
+    pub clock: Vec<u32>,
+}
+
+impl<S: Clone> Trials<S> {
+    pub fn new(state: S) -> Trials<S> {
+        Trials { other: state.clone(), state, overlay: Overlay::default(), clock: Vec::new() }
+    }
+}
+
+/// Where a course begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// In the current state.
+    Now,
+    /// In the state that was saved in this slot.
+    Saved(usize),
+}
+
+/// What an action is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reply {
+    pub value: Value,
+    pub wrote: bool,
+}
+
+impl Reply {
+    /// Reads this, and writes nothing.
+    pub fn reads(value: Value) -> Reply {
+        Reply { value, wrote: false }
+    }
+}
+
+/// What the actions of a thread are answered with, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course<'a> {
+    pub from: Origin,
+    pub replies: &'a [Reply],
+}
+
+/// Where a course leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// What the thread does next.
+    pub next: Action,
+    /// Whether it has changed, on the way, what others have, or has made accesses that others could race with.
+    pub has_effect: bool,
+}
+
+impl<P: Program, M: Model> Visitor<'_, P, M> {
+    /// Copies a state to try something out.
+    pub(super) fn begin_trial(&mut self, from: Origin) {
+        match from {
+            Origin::Saved(slot) => self.trials.state.clone_from(self.snapshots.get(slot)),
+            Origin::Now => {
+                self.program.share(&mut self.state);
+                self.trials.state.clone_from(&self.state);
+            }
+        }
+    }
+
+    /// What happens before the next step of a thread, as it is now.
+    pub(super) fn begin_clock(&mut self, thread: ThreadId) {
+        let Visitor { graphs, level, trials, .. } = self;
+        let graph = &graphs[*level];
+        trials.clock.clear();
+        trials.clock.extend_from_slice(graph.hb(graph.thread(thread).tip()));
+    }
+
+    /// Where a course takes a thread.
+    pub(super) fn leads_to(&mut self, thread: ThreadId, course: Course<'_>) -> Place {
+        self.begin_trial(course.from);
+        let mut place = Place { next: Action::Fail, has_effect: false };
+        self.begin_clock(thread);
+        for reply in course.replies {
+            let Visitor { program, graphs, level, trials, .. } = self;
+            let graph = &graphs[*level];
+            trials.clock[thread.index()] += 1;
+            let answer = Answer { value: reply.value, wrote: reply.wrote, initial: false, clock: &trials.clock, graph };
+            place.next = program.resume(&mut trials.state, thread, answer);
+            place.has_effect |= program.has_effect(&trials.state);
+            if place.next == Action::Fail {
+                self.learn_from_trial(thread);
+                break;
+            }
+        }
+        place
+    }
+
+    /// A trial has failed: that may be because the program has to know something from the start.
+    pub(super) fn learn_from_trial(&mut self, thread: ThreadId) {
+        let error = self.program.error(&self.trials.state, self.graph(), thread);
+        if self.program.is_lesson(&error) {
+            self.learn(Lesson::Program(error));
+        }
+    }
+
+    /// The place that two courses take a thread to, if it is the same: the thread goes on alike from there.
+    pub(super) fn leads_to_the_same(&mut self, thread: ThreadId, one: Course<'_>, other: Course<'_>) -> Option<Place> {
+        let first = self.leads_to(thread, one);
+        std::mem::swap(&mut self.trials.state, &mut self.trials.other);
+        let second = self.leads_to(thread, other);
+        let same = first.next == second.next
+            && first.next != Action::Fail
+            && self.program.is_alike(&self.trials.state, &self.trials.other, thread);
+        same.then_some(second)
+    }
+}
