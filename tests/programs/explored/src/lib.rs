@@ -15,6 +15,7 @@ mod choices;
 mod condvars;
 mod deadlocks;
 mod futexes;
+mod left_out;
 mod lifetimes;
 mod litmus;
 mod locks;

@@ -544,8 +544,8 @@ fn panic_while_unwinding() {
     });
 }
 
-// A local of which there is a raw pointer is somewhere else in each iteration. That makes no difference to a loop that waits:
-// it ends when the flag is set.
+// A local of which there is a raw pointer is somewhere else in each iteration. That makes no difference to a loop that
+// waits: it ends when the flag is set.
 #[dpor::test]
 fn raw_pointer_in_a_loop_that_waits() {
     // COUNT: rc11 1 sc 1 tso 1 pso 1

@@ -392,8 +392,8 @@ fn double_checked_locking(first_look: Ordering) {
     });
 }
 
-// Whoever has the lock first initializes. The other one either sees that at the first look, or waits for the lock (and sees
-// it at the second look): two executions for each of the two.
+// Whoever has the lock first initializes. The other one either sees that at the first look, or waits for the lock (and
+// sees it at the second look): two executions for each of the two.
 #[dpor::test]
 fn double_checked_locking_acquire() {
     // COUNT: rc11 4 sc 4 tso 4 pso 4
@@ -443,8 +443,8 @@ fn seqlock_with_atomic_data() {
     });
 }
 
-// The same without the fence before the second look at the version: what was read may be newer than that. Only RC11 lets
-// loads be reordered.
+// The same without the fence before the second look at the version: what was read may be newer than that. Only RC11
+// lets loads be reordered.
 #[dpor::test]
 fn seqlock_without_the_acquire_fence() {
     // MODELS: rc11
@@ -465,8 +465,8 @@ fn seqlock_without_the_acquire_fence() {
     });
 }
 
-// Peterson's algorithm, with one attempt instead of waiting. It needs SeqCst: weaker orderings let both threads in, except
-// under SC.
+// Peterson's algorithm, with one attempt instead of waiting. It needs SeqCst: weaker orderings let both threads in,
+// except under SC.
 #[dpor::test]
 fn peterson_release_acquire() {
     // MODELS: rc11 tso pso
@@ -560,7 +560,8 @@ fn vector_pushed_to_twice() {
     });
 }
 
-// A spinlock that is tried once, with both orderings as they must be: both get it, one after the other, or one does not.
+// A spinlock that is tried once, with both orderings as they must be: both get it, one after the other, or one does
+// not.
 #[dpor::test]
 fn lock_tried_once() {
     // COUNT: rc11 4 sc 4 tso 4 pso 4

@@ -302,8 +302,8 @@ fn finished_or_not() {
     }
 }
 
-// What a thread returns is dropped by the standard library where nobody wants it: the reference is the user's all the same.
-// Two references are dropped, in either order: 2!
+// What a thread returns is dropped by the standard library where nobody wants it: the reference is the user's all the
+// same. Two references are dropped, in either order: 2!
 #[dpor::test]
 fn results_that_nobody_wants() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2
@@ -342,8 +342,8 @@ fn exit() {
     thread.join().unwrap()
 }
 
-// Nobody else sees what a thread does before it spawns another: it adds no executions, but what it wrote is there. Then the
-// two increments come in either order: 2!
+// Nobody else sees what a thread does before it spawns another: it adds no executions, but what it wrote is there. Then
+// the two increments come in either order: 2!
 #[dpor::test]
 fn alone_before_the_others() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2

@@ -319,8 +319,8 @@ fn waited_again_and_again() {
     });
 }
 
-// The library parks a thread that waits for a message. If the token that was meant for later comes before that thread has
-// woken up, it is gone: `tests/tests/library.rs` has that natively.
+// The library parks a thread that waits for a message. If the token that was meant for later comes before that thread
+// has woken up, it is gone: `tests/tests/library.rs` has that natively.
 #[dpor::test]
 fn token_lost_while_receiving() {
     let (sender, receiver) = mpsc::channel();

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, Once, RwLock};
 use std::thread;
 
-/// Runs two threads, each of which stores to a number of its own and looks at that of the other afterwards, and says what
-/// they saw. `within` runs what it is given while the thread has something of its own.
+/// Runs two threads, each of which stores to a number of its own and looks at that of the other afterwards, and says
+/// what they saw. `within` runs what it is given while the thread has something of its own.
 fn store_buffering(within: impl Fn(usize, &dyn Fn()) + Sync) -> [u32; 2] {
     let numbers = [AtomicU32::new(0), AtomicU32::new(0)];
     let side = |own: usize| {

@@ -69,8 +69,8 @@ fn attempt_to_read_while_a_writer_waits() {
     });
 }
 
-// It fails: the writer was there before, and waits. It succeeds: the writer finds the lock as it was before, or with both
-// readers, or with the first one again, or free.
+// It fails: the writer was there before, and waits. It succeeds: the writer finds the lock as it was before, or with
+// both readers, or with the first one again, or free.
 #[dpor::test]
 fn attempt_to_read_with_both_outcomes() {
     // COUNT: rc11 5 sc 5 tso 5 pso 5

@@ -127,8 +127,8 @@ fn parked_after_the_token_is_used_up() {
     thread::park(); // ERROR: deadlock
 }
 
-// The thread has ended, or it has not. In the library, to ask is to look at a reference count, with a relaxed load: what the
-// thread did is visible only after a fence.
+// The thread has ended, or it has not. In the library, to ask is to look at a reference count, with a relaxed load:
+// what the thread did is visible only after a fence.
 #[dpor::test]
 fn finished() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2
@@ -188,8 +188,8 @@ fn not_finished() {
     });
 }
 
-// Who sleeps that long does not wake: the other thread finds the value that was there, and the execution is over, though a
-// thread is left.
+// Who sleeps that long does not wake: the other thread finds the value that was there, and the execution is over,
+// though a thread is left.
 #[dpor::test]
 fn a_thread_that_sleeps_for_ever() {
     // COUNT: rc11 0+1 sc 0+1 tso 0+1 pso 0+1
@@ -217,8 +217,8 @@ fn unparked_within_centuries() {
     other.join().unwrap();
 }
 
-// A scope ends when the closures of its threads have returned. The destructors of their thread-locals may still run, as the
-// library's documentation says.
+// A scope ends when the closures of its threads have returned. The destructors of their thread-locals may still run, as
+// the library's documentation says.
 #[dpor::test]
 fn thread_locals_after_the_end_of_a_scope() {
     static DATA: Shared = Shared(UnsafeCell::new(0));
@@ -266,8 +266,8 @@ fn the_end_of_a_scope() {
     assert_eq!(numbers, [1; 3]);
 }
 
-// The end of a scope parks the thread that waits there. The token that wakes it may be the one that was meant for later:
-// `tests/tests/library.rs` has that natively.
+// The end of a scope parks the thread that waits there. The token that wakes it may be the one that was meant for
+// later: `tests/tests/library.rs` has that natively.
 #[dpor::test]
 fn token_lost_at_the_end_of_a_scope() {
     let main = thread::current();

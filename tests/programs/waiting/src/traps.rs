@@ -1,5 +1,5 @@
-//! Where leaving out iterations could go wrong: what is waited for comes and goes, comes back as the same value, is written
-//! by several threads at once, or is not all that an iteration depends on.
+//! Where leaving out iterations could go wrong: what is waited for comes and goes, comes back as the same value, is
+//! written by several threads at once, or is not all that an iteration depends on.
 
 use std::hint;
 use std::ptr;
@@ -405,8 +405,8 @@ fn same_value_in_another_place() {
     assert!(below.pops.into_inner() <= 1); // ERROR: panic
 }
 
-// A number that is taken away and put back in the meantime: the compare-exchange succeeds, though something has happened
-// after what was read before it.
+// A number that is taken away and put back in the meantime: the compare-exchange succeeds, though something has
+// happened after what was read before it.
 #[dpor::test]
 fn same_number_again() {
     let (x, happened) = (AtomicUsize::new(1), AtomicBool::new(false));
@@ -434,6 +434,7 @@ fn same_number_again() {
 #[dpor::test]
 fn same_number_again_for_nobody() {
     // COUNT: rc11 4 sc 4 tso 4 pso 4
+    // READS-FROM: rc11 4.. sc 4.. tso 4.. pso 4..
     let x = AtomicUsize::new(1);
     let change = || {
         x.store(2, Relaxed);
@@ -536,8 +537,8 @@ fn early_and_late() {
     assert!(first <= second);
 }
 
-// A reader announces itself before it looks whether somebody writes, and takes that back: who sees the announcement beside the
-// writer's mark sees something that is there in between only.
+// A reader announces itself before it looks whether somebody writes, and takes that back: who sees the announcement
+// beside the writer's mark sees something that is there in between only.
 #[dpor::test(unroll = 2)]
 fn announcement_that_is_taken_back() {
     const WRITER: usize = 1;
