@@ -1,8 +1,8 @@
 //! The standard library as we build it: some of its files are ours.
 //!
-//! Its synchronization is written anew on top of what the checker provides (`docs/synchronization.md`). The files that do
-//! so are in `overlay/`, below the same paths as in the library; a few places elsewhere that must know of them are edited,
-//! without moving any line.
+//! Its synchronization is written anew on top of what the checker provides (`docs/synchronization.md`). The files that
+//! do so are in `overlay/`, below the same paths as in the library; a few places elsewhere that must know of them are
+//! edited, without moving any line.
 
 use std::fs;
 use std::hash::{Hash, Hasher};
@@ -178,7 +178,8 @@ const EDITS: [Edit; 23] = [
 ",
         times: 1,
     },
-    // The hook for panics is behind a lock, which is of interest only if somebody changes the hook while there are others.
+    // The hook for panics is behind a lock, which is of interest only if somebody changes the hook while there are
+    // others.
     Edit {
         path: "std/src/panicking.rs",
         from: "use crate::sys::backtrace;\n",

@@ -1,4 +1,5 @@
-//! Functions of the standard library, and a few of other crates, that the machine provides in another way, found by their path.
+//! Functions of the standard library, and a few of other crates, that the machine provides in another way, found by
+//! their path.
 //!
 //! Each replaces a whole function. A path that does not exist in the standard library would silently not be
 //! intercepted, so every one of them is looked up first.

@@ -1,5 +1,5 @@
-//! What the standard library really does, where the models of `docs/synchronization.md` say that it may: natively, on this
-//! machine.
+//! What the standard library really does, where the models of `docs/synchronization.md` say that it may: natively, on
+//! this machine.
 
 use std::sync::{RwLock, mpsc};
 use std::thread;

@@ -1,5 +1,5 @@
-//! A few new random Rust programs with loops each time, explored in ways that must agree: `docs/testing.md` says how to explore
-//! more of them.
+//! A few new random Rust programs with loops each time, explored in ways that must agree: `docs/testing.md` says how to
+//! explore more of them.
 
 use std::path::Path;
 use std::sync::Mutex;

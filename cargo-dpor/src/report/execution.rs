@@ -1,4 +1,5 @@
-//! A failing execution for people: a column for each thread, a line for each step, in an order in which they can happen.
+//! A failing execution for people: a column for each thread, a line for each step, in an order in which they can
+//! happen.
 //!
 //! ```text
 //! execution in src/lib.rs: a column per thread, in an order that can happen
@@ -86,8 +87,8 @@ impl<'t> Table<'t> {
         table
     }
 
-    /// The lines: steps, with the error before what is done while its panic unwinds the thread, and at the end what threads
-    /// wait for.
+    /// The lines: steps, with the error before what is done while its panic unwinds the thread, and at the end what
+    /// threads wait for.
     fn arrange(&self, steps: &[&Step]) -> Vec<Row> {
         let mut rows = Vec::new();
         let failed = self.trace.threads.iter().find(|thread| thread.end == End::Failed);

@@ -1,10 +1,10 @@
 //! Lowers the MIR of one instance to the code of one function.
 //!
-//! Conventions. A local whose type is one or two scalars, and whose address nobody takes, lives in registers; others live
-//! in the frame. Arguments of one or two scalars are passed in registers, others by the address of a copy that the callee
-//! owns (for a moved operand: of the original). A result in memory is written through a pointer that is the first
-//! argument. Functions with `#[track_caller]` get the caller's location as a hidden last argument. The tupled arguments of
-//! `extern "rust-call"` functions are passed one by one.
+//! Conventions. A local whose type is one or two scalars, and whose address nobody takes, lives in registers; others
+//! live in the frame. Arguments of one or two scalars are passed in registers, others by the address of a copy that the
+//! callee owns (for a moved operand: of the original). A result in memory is written through a pointer that is the
+//! first argument. Functions with `#[track_caller]` get the caller's location as a hidden last argument. The tupled
+//! arguments of `extern "rust-call"` functions are passed one by one.
 
 mod analyze;
 mod arith;

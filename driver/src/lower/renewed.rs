@@ -1,8 +1,8 @@
 //! Locals that begin a new life with each iteration of a loop, at another address.
 //!
-//! A slot of a frame is the same memory in every iteration: a pointer to the local of an earlier one would find the next.
-//! References cannot be kept that long, but raw pointers can. So a local in a loop, of which the function makes a raw pointer,
-//! has memory of its own, which is freed when the local dies.
+//! A slot of a frame is the same memory in every iteration: a pointer to the local of an earlier one would find the
+//! next. References cannot be kept that long, but raw pointers can. So a local in a loop, of which the function makes a
+//! raw pointer, has memory of its own, which is freed when the local dies.
 
 use rustc_index::IndexVec;
 use rustc_index::bit_set::DenseBitSet;

@@ -1,8 +1,8 @@
 //! Random Rust programs with loops of every kind, explored in several ways that must agree.
 //!
-//! There is no reference for Rust. But what is done about loops that wait only leaves out what makes no difference: whatever one
-//! way to explore finds, every other must find, too, unless it is incomplete; and a weaker memory model must find what a
-//! stronger one does.
+//! There is no reference for Rust. But what is done about loops that wait only leaves out what makes no difference:
+//! whatever one way to explore finds, every other must find, too, unless it is incomplete; and a weaker memory model
+//! must find what a stronger one does.
 
 pub mod profile;
 pub mod source;

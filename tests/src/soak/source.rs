@@ -1,8 +1,8 @@
 //! Writes random programs as Rust.
 //!
-//! Each program is a test whose threads access a few atomics, and which panics in the end with what has come of it: with
-//! another panic, at another place, for each of many outcomes, so that an exploration that goes on after errors finds them
-//! all.
+//! Each program is a test whose threads access a few atomics, and which panics in the end with what has come of it:
+//! with another panic, at another place, for each of many outcomes, so that an exploration that goes on after errors
+//! finds them all.
 
 use dpor_reference::loops::random::Random;
 

@@ -28,8 +28,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// All ways that are compared: under each model, as users do and with loops as they are; under RC11 also at the other
-    /// levels, under the other equivalence, and with two workers.
+    /// All ways that are compared: under each model, as users do and with loops as they are; under RC11 also at the
+    /// other levels, under the other equivalence, and with two workers.
     pub fn all() -> Vec<Way> {
         let full = |model| Way { model, level: AwaitLevel::Full, equivalence: Equivalence::Trace, workers: 1 };
         let rc11 = full(MemoryModel::Rc11);

@@ -1,9 +1,9 @@
 //! A channel of any capacity: tickets for sending, and tickets for receiving.
 //!
-//! A sender draws ticket `k` and puts its message there, in one step; whoever draws ticket `k` of the receivers gets it.
-//! In a channel with a capacity `c` the sender then waits until `k + 1 - c` tickets of receivers are drawn: its message
-//! is in the channel only from then on, but nobody can tell, since a receiver must have drawn ticket `k` before. For a
-//! capacity of 0 that means that a receiver is there.
+//! A sender draws ticket `k` and puts its message there, in one step; whoever draws ticket `k` of the receivers gets
+//! it. In a channel with a capacity `c` the sender then waits until `k + 1 - c` tickets of receivers are drawn: its
+//! message is in the channel only from then on, but nobody can tell, since a receiver must have drawn ticket `k`
+//! before. For a capacity of 0 that means that a receiver is there.
 
 use super::counter::Ends;
 use super::error::*;
@@ -12,8 +12,8 @@ use crate::marker::PhantomData;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use crate::sys::sync::checker::{
-    dpor_ask, dpor_asked, dpor_elapse, dpor_reach, dpor_try_add, dpor_unsupported, finite, order, question, test, token,
-    wait,
+    dpor_ask, dpor_asked, dpor_elapse, dpor_reach, dpor_try_add, dpor_unsupported, finite, order, question, test,
+    token, wait,
 };
 use crate::time::{Duration, Instant};
 
@@ -116,8 +116,7 @@ impl<T, Kind> Channel<T, Kind> {
         }
         let ticket = self.taken.fetch_add(1, self.order_of_taking()) & !CLOSED;
         let parks = self.will_park(&self.sent, ticket + 1);
-        let keepers =
-            if dpor_asked(question::DISCONNECTION) { core::ptr::null() } else { self.users.senders() };
+        let keepers = if dpor_asked(question::DISCONNECTION) { core::ptr::null() } else { self.users.senders() };
         let sent = dpor_reach(&self.sent, wait::MESSAGE, test::AT_LEAST, ticket + 1, true, keepers);
         token::disturb(parks);
         if sent & !CLOSED > ticket { Ok(self.queue.take(ticket)) } else { Err(RecvTimeoutError::Disconnected) }
@@ -154,8 +153,8 @@ impl<T, Kind> Channel<T, Kind> {
         })
     }
 
-    /// In a channel without capacity: draws a ticket, so that senders see that a receiver is there, and makes it void if
-    /// no sender has come.
+    /// In a channel without capacity: draws a ticket, so that senders see that a receiver is there, and makes it void
+    /// if no sender has come.
     fn meet(&self) -> Result<T, TryRecvError> {
         dpor_ask(question::DISCONNECTION);
         let ticket = self.taken.fetch_add(1, SeqCst) & !CLOSED;

@@ -1,8 +1,8 @@
 //! The ends of a channel: how many there are, and what happens when the last one goes.
 //!
-//! That all senders are gone is of interest to a receiver that waits, and it does not matter which of them was the last;
-//! so they leave without being ordered. Only if some thread asks, without waiting, whether a channel is disconnected,
-//! the order becomes visible: then the last sender says so in the channel.
+//! That all senders are gone is of interest to a receiver that waits, and it does not matter which of them was the
+//! last; so they leave without being ordered. Only if some thread asks, without waiting, whether a channel is
+//! disconnected, the order becomes visible: then the last sender says so in the channel.
 
 use super::queue::{self, Users};
 use crate::ops;

@@ -86,9 +86,9 @@ unsafe extern "C" {
     /// Adds the operand to the word if that passes the test. Gives the value that was tested.
     pub(crate) safe fn dpor_try_add(word: &Atomic<u32>, order: u32, test: u32, value: u32, operand: u32) -> u32;
 
-    /// Waits until the word passes the test; that must stay so until this thread changes the word. Gives the first value
-    /// after this thread's own latest that passes, and is ordered after the one who wrote it, with `acquire` also in the
-    /// sense of the memory model. There is one way for this to happen.
+    /// Waits until the word passes the test; that must stay so until this thread changes the word. Gives the first
+    /// value after this thread's own latest that passes, and is ordered after the one who wrote it, with `acquire` also
+    /// in the sense of the memory model. There is one way for this to happen.
     ///
     /// `keepers` is null, or counts those without whom the word cannot change any more. If all of them
     /// [have left](dpor_leave), this ends, too, is ordered after them, and gives the last value of the word.
@@ -111,8 +111,8 @@ unsafe extern "C" {
     /// Not an action: the bit that stands for this thread in a word.
     pub(crate) safe fn dpor_thread_bit() -> u32;
 
-    /// Whether the thread wakes up without a reason now. Where that is to be explored, each thread does so once at most,
-    /// and this is an action; else it is none, and never true.
+    /// Whether the thread wakes up without a reason now. Where that is to be explored, each thread does so once at
+    /// most, and this is an action; else it is none, and never true.
     pub(crate) safe fn dpor_spurious() -> bool;
 
     /// Not an action: whether some thread asks this question; whether this thread does, where that is about the thread.
@@ -158,8 +158,8 @@ pub(crate) fn dpor_sleep(duration: Duration) {
 
 /// The token of a thread that waits in the library, which parks it for that.
 ///
-/// A thread that is parked is woken by a token, whoever it is from: it may take that of the user, and whoever wakes it may
-/// leave one that was not needed.
+/// A thread that is parked is woken by a token, whoever it is from: it may take that of the user, and whoever wakes it
+/// may leave one that was not needed.
 pub(crate) mod token {
     use super::{dpor_asked, dpor_choose, dpor_parked, question};
     use crate::thread;
@@ -183,8 +183,8 @@ pub(crate) mod token {
     }
 }
 
-/// The threads of a scope: how many are at work, and who waits for them. If the token of that one matters, all is done as in
-/// the library; else, in which order the threads are done makes no difference.
+/// The threads of a scope: how many are at work, and who waits for them. If the token of that one matters, all is done
+/// as in the library; else, in which order the threads are done makes no difference.
 ///
 /// Functions that bookkeeping calls to be seen, here and below, must not become a part of it.
 pub(crate) mod scope {

@@ -3,9 +3,7 @@
 use crate::pin::Pin;
 use crate::sync::atomic::Atomic;
 use crate::sync::atomic::Ordering::{Acquire, Release};
-use crate::sys::sync::checker::{
-    dpor_ask, dpor_await, dpor_elapse, dpor_spurious, finite, question, test, then, wait,
-};
+use crate::sys::sync::checker::{dpor_ask, dpor_await, dpor_elapse, dpor_spurious, finite, question, test, then, wait};
 use crate::time::Duration;
 
 const NONE: u32 = 0;
