@@ -7,6 +7,9 @@ fn never_ends() {
     let mut number = 0u64;
     loop {
         number = number.wrapping_add(1);
+        if number == 0 {
+            break;
+        }
     }
 }
 

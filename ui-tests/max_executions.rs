@@ -1,4 +1,4 @@
-//@ arguments: --max-executions 5
+//@ arguments: --max-executions 5 --symmetry off
 
 //! Not everything is explored: that is no pass.
 

@@ -10,7 +10,6 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
-use serde::{Deserialize, Serialize};
 
 use crate::litmus::LitmusArgs;
 use crate::report::Extent;
@@ -66,9 +65,18 @@ pub struct ReplayArgs {
     /// The file that the report of the failure names
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Path to Cargo.toml, where that is no longer where it was
+    /// Path to Cargo.toml, where the file is not in the target directory of the crate
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
+    /// Override a configuration value, as when the execution was recorded
+    #[arg(long, value_name = "KEY=VALUE|PATH")]
+    pub config: Vec<String>,
+    /// The directory for all generated artifacts: ours are in its subdirectory `dpor`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<PathBuf>,
+    /// Run without accessing the network
+    #[arg(long)]
+    pub offline: bool,
     /// Print text for people, or JSON with the whole trace
     #[arg(long, default_value = "human")]
     pub format: Format,
@@ -118,6 +126,20 @@ pub struct TestArgs {
     pub cargo: CargoArgs,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+impl Switch {
+    /// Whether it is.
+    pub fn is_on(self) -> bool {
+        self == Switch::On
+    }
+}
+
 /// How the executions of a test are explored. What the attribute of a test says wins.
 #[derive(Debug, Args)]
 pub struct ExploreArgs {
@@ -139,6 +161,12 @@ pub struct ExploreArgs {
     /// What is done about threads that wait in loops: full, in-place, stale, off [default: full]
     #[arg(long, value_name = "LEVEL", help_heading = "Exploration")]
     pub r#await: Option<AwaitLevel>,
+    /// Explore updates that commute in one order only: on, off [default: on]
+    #[arg(long, value_name = "SWITCH", help_heading = "Exploration")]
+    pub commute: Option<Switch>,
+    /// Explore threads that are alike in one order only: on, off [default: on]
+    #[arg(long, value_name = "SWITCH", help_heading = "Exploration")]
+    pub symmetry: Option<Switch>,
     /// Let a loop that does not end by itself iterate at most so often: the test is incomplete then
     #[arg(
         long,
@@ -155,7 +183,7 @@ pub struct ExploreArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = at_least_one::<NonZeroUsize>,
+        value_parser = workers,
         allow_negative_numbers = true,
         help_heading = "Exploration"
     )]
@@ -194,6 +222,14 @@ pub struct ExploreArgs {
 
 fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, and at least 1")
+}
+
+/// More threads than this are of no use to anybody.
+const MAX_WORKERS: usize = 1024;
+
+fn workers(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MAX_WORKERS);
+    number.ok_or_else(|| format!("it must be a whole number, at least 1 and at most {MAX_WORKERS}"))
 }
 
 fn at_least_zero(text: &str) -> Result<u32, &'static str> {
@@ -245,8 +281,7 @@ pub enum ColorChoice {
 }
 
 /// What cargo is asked to build, as in `cargo test`.
-#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct CargoArgs {
     /// Print less of cargo's progress
     #[arg(short, long, help_heading = "Cargo")]
@@ -501,6 +536,7 @@ pub mod tests {
         for (line, advice) in [
             ("cargo-dpor test --model x86", "expected one of rc11, sc, tso, pso"),
             ("cargo-dpor test --workers 0", "at least 1"),
+            ("cargo-dpor test --workers 1000000000", "at most 1024"),
             ("cargo-dpor test --max-executions none", "at least 1"),
             ("cargo-dpor test --max-steps 0", "at least 1"),
             ("cargo-dpor test --timeout -1", "greater than 0"),

@@ -4,17 +4,18 @@
 //! extension. Cargo names the metadata of every target, also where it was compiled by an earlier run.
 
 mod message;
-mod target_directory;
+pub mod target_directory;
 
 use std::collections::HashSet;
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, ensure};
-use dpor_engine::program::Program;
+use dpor_engine::program::{LoadError, Program};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{CargoArgs, ColorChoice};
@@ -97,13 +98,27 @@ pub fn compile(
     let mut cargo = cargo(toolchain, args, &directory, style);
     cargo.env("RUSTC_WRAPPER", &driver).env("DPOR_SYSROOT", sysroot).env("LD_LIBRARY_PATH", toolchain.library_path()?);
     cargo.env_remove(ALL_TESTS).envs(args.all_tests.then_some((ALL_TESTS, "1")));
-    let Some(artifacts) = run_cargo(cargo)? else { return Ok(None) };
+    let Some(artifacts) = run_cargo(&mut cargo)? else { return Ok(None) };
+    match load_all(&artifacts, workspace, style) {
+        Err(error) if error.is::<LoadError>() => {
+            eprintln!("{}: {error:#}: it is built anew", style.warning("warning"));
+            // Cargo compiles what is missing.
+            artifacts.iter().for_each(|artifact| drop(fs::remove_file(&artifact.metadata)));
+            let Some(artifacts) = run_cargo(&mut cargo)? else { return Ok(None) };
+            load_all(&artifacts, workspace, style).map(Some)
+        }
+        loaded => loaded.map(Some),
+    }
+}
+
+/// The programs of all targets, in order.
+fn load_all(artifacts: &[Artifact], workspace: &Workspace, style: Style) -> Result<Vec<Binary>> {
     let mut binaries = Vec::new();
     for artifact in artifacts {
-        binaries.extend(load(&artifact, workspace, style)?);
+        binaries.extend(load(artifact, workspace, style)?);
     }
     binaries.sort_by(|a, b| (&a.package, a.kind, &a.target).cmp(&(&b.package, b.kind, &b.target)));
-    Ok(Some(binaries))
+    Ok(binaries)
 }
 
 /// The driver is installed beside this program.
@@ -140,7 +155,7 @@ fn cargo(toolchain: &Toolchain, args: &CargoArgs, directory: &TargetDirectory, s
 }
 
 /// Runs cargo, shows what the compiler says, and collects the test targets.
-fn run_cargo(mut cargo: Command) -> Result<Option<Vec<Artifact>>> {
+fn run_cargo(cargo: &mut Command) -> Result<Option<Vec<Artifact>>> {
     let mut child = cargo.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {cargo:?}"))?;
     let stdout = child.stdout.take().expect("the output is piped");
     let mut artifacts = Vec::new();

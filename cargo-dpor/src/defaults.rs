@@ -1,11 +1,12 @@
 //! What a manifest says about how tests are checked: the tables `[package.metadata.dpor]` and, for all packages of a
 //! workspace, `[workspace.metadata.dpor]`. The command line wins over them, and the attribute of a test over that.
 
+use std::fs;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 use serde::Deserialize;
@@ -18,6 +19,8 @@ pub struct Defaults {
     pub buffer_bound: Option<u32>,
     pub equivalence: Option<Equivalence>,
     pub awaiting: Option<AwaitLevel>,
+    pub commute: Option<bool>,
+    pub symmetry: Option<bool>,
     pub unroll: Option<u32>,
     pub spurious: Option<bool>,
     pub max_executions: Option<u64>,
@@ -34,6 +37,8 @@ struct Table {
     buffer_bound: Option<u32>,
     equivalence: Option<String>,
     r#await: Option<String>,
+    commute: Option<String>,
+    symmetry: Option<String>,
     unroll: Option<NonZeroU32>,
     spurious: Option<bool>,
     max_executions: Option<NonZeroU64>,
@@ -55,6 +60,12 @@ impl Defaults {
     pub fn read(metadata: &Value, name: &str, manifest: &Path) -> Result<Defaults> {
         let Some(table) = metadata.get("dpor") else { return Ok(Defaults::default()) };
         let place = || format!("[{name}.metadata.dpor] in {}", manifest.display());
+        for (key, value) in table.as_object().into_iter().flatten() {
+            check_key(key, value).with_context(|| {
+                let line = line_of(&fs::read_to_string(manifest).unwrap_or_default(), name, key);
+                line.map_or_else(place, |line| format!("{}, line {line}", place()))
+            })?;
+        }
         let table: Table = serde_json::from_value(table.clone()).with_context(place)?;
         table.check().with_context(place)
     }
@@ -66,6 +77,8 @@ impl Defaults {
             buffer_bound: self.buffer_bound.or(other.buffer_bound),
             equivalence: self.equivalence.or(other.equivalence),
             awaiting: self.awaiting.or(other.awaiting),
+            commute: self.commute.or(other.commute),
+            symmetry: self.symmetry.or(other.symmetry),
             unroll: self.unroll.or(other.unroll),
             spurious: self.spurious.or(other.spurious),
             max_executions: self.max_executions.or(other.max_executions),
@@ -74,6 +87,42 @@ impl Defaults {
             keep_going: self.keep_going.or(other.keep_going),
         }
     }
+}
+
+/// What is allowed for each key.
+const ALLOWED: [(&str, &str); 12] = [
+    ("model", "names of memory models: rc11, sc, tso, pso"),
+    ("buffer-bound", "a whole number, at least 0"),
+    ("equivalence", "trace or reads-from"),
+    ("await", "full, in-place, stale or off"),
+    ("commute", "on or off"),
+    ("symmetry", "on or off"),
+    ("unroll", "a whole number, at least 1"),
+    ("spurious", "true or false"),
+    ("max-executions", "a whole number, at least 1"),
+    ("timeout", "a number of seconds greater than 0"),
+    ("max-steps", "a whole number, at least 1"),
+    ("keep-going", "true or false"),
+];
+
+/// Refuses a value that is not allowed, and says what is. Numbers that are none (`nan`, `inf`) are null for cargo.
+fn check_key(key: &str, value: &Value) -> Result<()> {
+    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == key) else { return Ok(()) };
+    let table = serde_json::json!({ key: value });
+    let checked = match value.is_null() {
+        true => Err(anyhow!("it is no number")),
+        false => serde_json::from_value(table).map_err(anyhow::Error::from).and_then(|table: Table| table.check()),
+    };
+    checked.map(drop).with_context(|| format!("key `{key}`: allowed is {allowed}"))
+}
+
+/// The line where a manifest has a key of the table.
+fn line_of(manifest: &str, name: &str, key: &str) -> Option<usize> {
+    let header = format!("[{name}.metadata.dpor]");
+    let mut lines = manifest.lines().enumerate().skip_while(|(_, line)| line.trim() != header).skip(1);
+    let is_key = |line: &str| line.split('=').next().is_some_and(|before| before.trim().trim_matches('"') == key);
+    let inside = lines.by_ref().take_while(|(_, line)| !line.trim_start().starts_with('['));
+    inside.into_iter().find(|(_, line)| is_key(line)).map(|(index, _)| index + 1)
 }
 
 impl Table {
@@ -88,6 +137,8 @@ impl Table {
         ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: it names no model");
         let equivalence = self.equivalence.map(|kind| kind.parse()).transpose().context("key `equivalence`")?;
         let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
+        let commute = self.commute.map(|text| switch(&text)).transpose().context("key `commute`")?;
+        let symmetry = self.symmetry.map(|text| switch(&text)).transpose().context("key `symmetry`")?;
         let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().ok().context("key `timeout`")?;
         ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: it must be greater than 0");
         Ok(Defaults {
@@ -95,6 +146,8 @@ impl Table {
             buffer_bound: self.buffer_bound,
             equivalence,
             awaiting,
+            commute,
+            symmetry,
             unroll: self.unroll.map(NonZeroU32::get),
             spurious: self.spurious,
             max_executions: self.max_executions.map(NonZeroU64::get),
@@ -102,6 +155,15 @@ impl Table {
             max_steps: self.max_steps.map(NonZeroU64::get),
             keep_going: self.keep_going,
         })
+    }
+}
+
+/// Whether something is done: `on` or `off`.
+fn switch(text: &str) -> Result<bool> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => bail!("unknown switch `{text}`: expected one of on, off"),
     }
 }
 
@@ -118,14 +180,16 @@ mod tests {
     #[test]
     fn keys_are_the_names_of_options() {
         let defaults = read(json!({
-            "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off", "unroll": 3, "spurious": true,
-            "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
+            "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off",
+            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
         }));
         let expected = Defaults {
             model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
             buffer_bound: Some(2),
             equivalence: Some(Equivalence::ReadsFrom),
             awaiting: Some(AwaitLevel::Off),
+            commute: Some(false),
+            symmetry: Some(false),
             unroll: Some(3),
             spurious: Some(true),
             max_executions: Some(10),
@@ -146,15 +210,29 @@ mod tests {
             (json!({ "model": [] }), "names no model"),
             (json!({ "equivalence": "some" }), "expected one of trace, reads-from"),
             (json!({ "await": "some" }), "expected one of full, in-place, stale, off"),
+            (json!({ "symmetry": "some" }), "expected one of on, off"),
             (json!({ "unroll": 0 }), "nonzero"),
             (json!({ "timeout": -1.0 }), "key `timeout`"),
             (json!({ "timeout": 0.0 }), "greater than 0"),
             (json!({ "spurious": "yes" }), "boolean"),
+            (json!({ "spurious": "yes" }), "key `spurious`: allowed is true or false"),
+            (json!({ "timeout": null }), "key `timeout`: allowed is a number of seconds greater than 0"),
+            (json!({ "unroll": null }), "at least 1"),
+            (json!({ "model": 3 }), "names of memory models: rc11, sc, tso, pso"),
             (json!(3), "[package.metadata.dpor]"),
         ] {
             let error = format!("{:#}", read(table).unwrap_err());
             assert!(error.contains(reason) && error.contains("[package.metadata.dpor] in /x/Cargo.toml"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_line_of_a_key_is_known() {
+        let manifest =
+            "[package]\nunroll = 1\n[package.metadata.dpor]\nmodel = 'sc'\n\"unroll\" = 'x'\n[other]\nawait = 1\n";
+        assert_eq!(line_of(manifest, "package", "unroll"), Some(5));
+        assert_eq!(line_of(manifest, "package", "await"), None);
+        assert_eq!(line_of(manifest, "workspace", "unroll"), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `cargo dpor explain`: what the kinds of errors mean.
 
+use std::io::{ErrorKind, Write, stdout};
+
 use anyhow::{Result, bail};
 
 use crate::PASSED;
@@ -29,15 +31,21 @@ const TEXTS: [(&str, &str); 17] = [
 /// `cargo dpor explain`
 pub fn explain(args: &ExplainArgs) -> Result<u8> {
     let Some(kind) = &args.kind else {
-        println!("{}", list());
-        return Ok(PASSED);
+        return print(&format!("{}\n", list()));
     };
     let wanted = kind.trim_start_matches("error[").trim_end_matches(']');
     let Some((_, text)) = TEXTS.iter().find(|(name, _)| *name == wanted) else {
         bail!("there is no error kind `{kind}`\n\n{}", list());
     };
-    print!("{text}");
-    Ok(PASSED)
+    print(text)
+}
+
+/// Prints a text. Whoever reads it may have seen enough before its end.
+fn print(text: &str) -> Result<u8> {
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(PASSED),
+    }
 }
 
 fn list() -> String {

@@ -41,6 +41,7 @@ use run::Run;
 use select::Selection;
 use settings::Settings;
 use style::Style;
+use sysroot::Care;
 use toolchain::Toolchain;
 
 /// Every test passed.
@@ -75,7 +76,7 @@ fn main() -> ExitCode {
 fn test(args: &TestArgs) -> Result<u8> {
     args.validate()?;
     let toolchain = Toolchain::find()?;
-    let sysroot = sysroot::prepare(&toolchain, Style::for_stderr(args.color))?;
+    let sysroot = sysroot::prepare(&toolchain, Care::Usual, Style::for_stderr(args.color))?;
     let workspace = workspace::Workspace::load(&toolchain, &args.cargo)?;
     let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, &args.cargo, args.color)? else {
         return Ok(NOT_CHECKED);
@@ -114,7 +115,7 @@ fn warn_of_options_without_effect(selection: &Selection, args: &TestArgs) -> Res
 fn setup(args: &SetupArgs) -> Result<u8> {
     let toolchain = Toolchain::find()?;
     let style = Style::for_stderr(args.color);
-    let sysroot = sysroot::prepare(&toolchain, style)?;
+    let sysroot = sysroot::prepare(&toolchain, Care::Thorough, style)?;
     eprintln!("{} the standard library of {} is at {}", style.status("Ready"), toolchain::name(), sysroot.display());
     Ok(PASSED)
 }

@@ -57,8 +57,8 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 fn page(graph: &Graph) -> Result<String> {
     let title = format!("{} in {}", graph.kind, graph.test);
-    // Nothing in the data may look like the end of it.
-    let data = serde_json::to_string(graph)?.replace("</", "<\\/").replace("<!--", "<\\!--");
+    // Nothing in the data may look like a tag or a comment.
+    let data = serde_json::to_string(graph)?.replace('<', "\\u003c");
     Ok(PAGE.replacen("{{title}}", &escape(&title), 1).replacen("{{data}}", &data, 1))
 }
 

@@ -1,11 +1,19 @@
 //! Failing executions in files: `test` writes them, `replay` runs them again.
 //!
-//! A file says how the program is built, which test it is and how it was checked, and has the execution itself. An
+//! A file says [what is built](build), which test it is and how it was checked, and has the execution itself. An
 //! execution belongs to one program: where that has changed since, it is not run.
+//!
+//! The program is that of the workspace that the file is in (executions are kept in the target directory), or else
+//! that of the current directory, or the one that the user names: a file does not say where it is, since files may
+//! come from others.
+
+mod build;
 
 use std::collections::HashSet;
 use std::env;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf, absolute};
 use std::time::Instant;
 
@@ -20,29 +28,33 @@ use crate::check;
 use crate::compile::{self, Binary, TargetKind};
 use crate::finding::{Finding, FindingKind};
 use crate::judge::judge;
+use crate::report::printable::for_terminal;
 use crate::report::{self, Details, Report, TestResult};
 use crate::select::Selection;
 use crate::settings::Settings;
 use crate::style::Style;
-use crate::sysroot;
+use crate::sysroot::{self, Care};
 use crate::toolchain::Toolchain;
 use crate::workspace::Workspace;
 use crate::{NOT_CHECKED, NOT_PASSED};
+use build::Build;
+
+/// How long the name of a test may be in the name of a file, in bytes: file systems take 255 for all of it.
+const LONGEST_NAME: usize = 160;
 
 /// Changes with every change of the format; a file of another one is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A failing execution.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Replay {
     /// Must be [`FORMAT`].
     dpor_replay: u32,
     /// The version of cargo-dpor.
     version: String,
-    /// Where the command was run.
-    directory: PathBuf,
     /// What cargo was asked to build.
-    cargo: CargoArgs,
+    build: Build,
     package: String,
     target_kind: TargetKind,
     target: String,
@@ -67,7 +79,7 @@ pub struct Recorder {
     target: PathBuf,
     /// Where the command is run.
     directory: PathBuf,
-    cargo: CargoArgs,
+    build: Build,
     /// Names that several of the selected tests have.
     ambiguous: HashSet<String>,
 }
@@ -78,10 +90,11 @@ impl Recorder {
         let mut names = HashSet::new();
         let tests = selection.targets.iter().flat_map(|target| &target.tests);
         let ambiguous = tests.map(|selected| selected.test.name.clone()).filter(|name| !names.insert(name.clone()));
+        let member = member(workspace, cargo, &directory);
         Ok(Recorder {
             target: workspace.target_directory.join("replay"),
             directory,
-            cargo: cargo.clone(),
+            build: Build::new(cargo, &member),
             ambiguous: ambiguous.collect(),
         })
     }
@@ -111,7 +124,7 @@ impl Recorder {
             true => format!("{}-", binary.id().replace("::", "-").replace('/', "-")),
             false => String::new(),
         };
-        format!("{prefix}{test_name}.{}", settings.model)
+        format!("{}.{}", shortened(format!("{prefix}{test_name}")), settings.model)
     }
 
     fn path(&self, name: &str, number: usize) -> PathBuf {
@@ -135,8 +148,7 @@ impl Recorder {
         Some(Replay {
             dpor_replay: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            directory: self.directory.clone(),
-            cargo: self.cargo.clone(),
+            build: self.build.clone(),
             package: result.binary.package.clone(),
             target_kind: result.binary.kind,
             target: result.binary.target.clone(),
@@ -150,34 +162,61 @@ impl Recorder {
 
     fn write(&self, path: &Path, replay: &Replay) -> Result<()> {
         fs::create_dir_all(&self.target)?;
-        fs::write(path, serde_json::to_string(replay)? + "\n")?;
+        let text = serde_json::to_string(replay)? + "\n";
+        // Where there is no room for all of it, nothing is better than a part.
+        fs::write(path, text).inspect_err(|_| drop(fs::remove_file(path)))?;
         Ok(())
     }
 }
 
+/// A name that is no longer than a file's may be: the end of one that is too long becomes a number, which tells it from
+/// others.
+fn shortened(name: String) -> String {
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    format!("{}-{:016x}", &name[..name.floor_char_boundary(LONGEST_NAME - 17)], hasher.finish())
+}
+
+/// Where the manifest is that a command is about, from the root of the workspace.
+fn member(workspace: &Workspace, cargo: &CargoArgs, directory: &Path) -> PathBuf {
+    let directory = match &cargo.manifest_path {
+        Some(manifest) => directory.join(manifest).parent().map(Path::to_owned),
+        None => manifest_directory(directory),
+    };
+    let directory = directory.and_then(|directory| directory.canonicalize().ok());
+    let root = workspace.root.canonicalize().ok();
+    let (Some(directory), Some(root)) = (directory, root) else { return PathBuf::new() };
+    directory.strip_prefix(root).map(Path::to_owned).unwrap_or_default()
+}
+
+/// The closest directory with a manifest.
+fn manifest_directory(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().find(|directory| directory.join("Cargo.toml").is_file()).map(Path::to_owned)
+}
+
 /// `cargo dpor replay`
 pub fn replay(args: &ReplayArgs) -> Result<u8> {
-    let mut replay = read(&args.file)?;
-    replay.cargo.quiet = args.quiet;
-    replay.cargo.verbose = 0;
-    enter(&mut replay, args)?;
+    let replay = read(&args.file)?;
     let toolchain = Toolchain::find()?;
-    let sysroot = sysroot::prepare(&toolchain, Style::for_stderr(args.color))?;
-    let workspace = Workspace::load(&toolchain, &replay.cargo)?;
-    let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, &replay.cargo, args.color)? else {
+    let cargo = cargo_args(&replay, args)?;
+    enter(&replay, args, &toolchain)?;
+    let sysroot = sysroot::prepare(&toolchain, Care::Usual, Style::for_stderr(args.color))?;
+    let workspace = Workspace::load(&toolchain, &cargo)?;
+    let Some(binaries) = compile::compile(&toolchain, &sysroot, &workspace, &cargo, args.color)? else {
         return Ok(NOT_CHECKED);
     };
     let (binary, test) = find(&binaries, &replay)?;
     let start = Instant::now();
-    let finding = check::replay(binary, test, &replay.settings, &replay.execution)
-        .map_err(|error| anyhow!("{error}: does it depend on the environment?\n\n{}", remedy(&replay)))?;
     let mut result = TestResult {
         binary,
         test,
         settings: replay.settings.clone(),
         several_models: false,
         output: Default::default(),
-        verdict: judge(vec![finding], &test.config, binary.program.location(test.place)),
+        verdict: judge(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
         duration: start.elapsed(),
         advice: None,
@@ -188,6 +227,29 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
     let mut report: Box<dyn Report> = report::for_format(args.format, args.color, &workspace.root, details);
     report.replayed(&result)?;
     Ok(NOT_PASSED)
+}
+
+/// Runs the execution. One that a program could not have had may also end in a panic.
+fn run(binary: &Binary, test: &Test, replay: &Replay) -> Result<Finding> {
+    let run = AssertUnwindSafe(|| check::replay(binary, test, &replay.settings, &replay.execution));
+    let result = catch_unwind(run).map_err(|_| anyhow!("the execution is damaged\n\n{}", remedy(replay)))?;
+    result.map_err(|error| anyhow!("{error}: does it depend on the environment?\n\n{}", remedy(replay)))
+}
+
+/// What cargo is asked for: what the file says of the program, and what the user says of everything else.
+fn cargo_args(replay: &Replay, args: &ReplayArgs) -> Result<CargoArgs> {
+    let is_path = |config: &&String| Path::new(config.as_str()).is_file();
+    let config = args.config.iter().map(|config| match Some(config).filter(is_path) {
+        Some(path) => Ok(absolute(path)?.display().to_string()),
+        None => Ok(config.clone()),
+    });
+    Ok(CargoArgs {
+        quiet: args.quiet,
+        config: config.collect::<Result<_>>()?,
+        target_dir: args.target_dir.as_ref().map(absolute).transpose().context("--target-dir is not a path")?,
+        offline: args.offline,
+        ..replay.build.args()
+    })
 }
 
 fn read(path: &Path) -> Result<Replay> {
@@ -203,25 +265,33 @@ fn read(path: &Path) -> Result<Replay> {
         format == Some(u64::from(FORMAT)),
         "{} was recorded by cargo-dpor {}, and this is {}\n\nCheck the test again",
         path.display(),
-        json["version"].as_str().unwrap_or("of another version"),
+        for_terminal(json["version"].as_str().unwrap_or("of another version")),
         env!("CARGO_PKG_VERSION")
     );
-    serde_json::from_value(json).with_context(|| format!("{} is damaged, check the test again", path.display()))
+    let damaged = || format!("{} is damaged, check the test again", path.display());
+    let replay: Replay = serde_json::from_value(json).with_context(damaged)?;
+    replay.build.validate().with_context(damaged)?;
+    Ok(replay)
 }
 
-/// Goes to where the program was built.
-fn enter(replay: &mut Replay, args: &ReplayArgs) -> Result<()> {
-    match &args.manifest_path {
+/// Goes to where the program is built.
+fn enter(replay: &Replay, args: &ReplayArgs, toolchain: &Toolchain) -> Result<()> {
+    let file = args.file.canonicalize().with_context(|| format!("cannot find {}", args.file.display()))?;
+    let start = match &args.manifest_path {
         Some(manifest) => {
             let manifest = absolute(manifest).with_context(|| format!("{} is not a path", manifest.display()))?;
-            replay.cargo.manifest_path = Some(manifest);
-            Ok(())
+            manifest.parent().map(Path::to_owned)
         }
-        None => env::set_current_dir(&replay.directory).with_context(|| {
-            let directory = replay.directory.display();
-            format!("the execution was recorded in {directory}: name the crate with `--manifest-path PATH`")
-        }),
-    }
+        None => manifest_directory(&file).or_else(|| manifest_directory(&env::current_dir().ok()?)),
+    };
+    let start = start.with_context(|| {
+        format!("there is no crate where {} is: name it with `--manifest-path PATH`", args.file.display())
+    })?;
+    let cannot = |directory: &Path| format!("cannot go to {}", directory.display());
+    env::set_current_dir(&start).with_context(|| cannot(&start))?;
+    let root = Workspace::load(toolchain, &CargoArgs::default())?.root;
+    let directory = replay.build.directory(&root);
+    env::set_current_dir(&directory).with_context(|| cannot(&directory))
 }
 
 /// The test that the execution is of.
@@ -232,18 +302,19 @@ fn find<'a>(binaries: &'a [Binary], replay: &Replay) -> Result<(&'a Binary, &'a 
     let binary = binaries.iter().find(is_target);
     let test = binary.and_then(|binary| binary.program.tests.iter().find(|test| test.name == replay.test));
     let (Some(binary), Some(test)) = (binary, test) else {
-        return Err(anyhow!("there is no test `{}` any more\n\n{}", replay.test, remedy(replay)));
+        return Err(anyhow!("there is no test `{}` any more\n\n{}", for_terminal(&replay.test), remedy(replay)));
     };
+    let settings = if replay.build.configured { ", or `--config` must be given as it was then" } else { "" };
     ensure!(
         binary.fingerprint() == replay.fingerprint,
-        "the program has changed since the execution was recorded\n\n{}",
+        "the program has changed since the execution was recorded{settings}\n\n{}",
         remedy(replay)
     );
     Ok((binary, test))
 }
 
 fn remedy(replay: &Replay) -> String {
-    format!("Check the test again: cargo dpor test --exact {}", replay.test)
+    format!("Check the test again: cargo dpor test --exact {}", for_terminal(&replay.test))
 }
 
 #[cfg(test)]
@@ -255,7 +326,7 @@ mod tests {
         Recorder {
             target: directory.join("target/dpor/replay"),
             directory: directory.to_owned(),
-            cargo: CargoArgs::default(),
+            build: Build::default(),
             ambiguous: HashSet::new(),
         }
     }
@@ -269,6 +340,15 @@ mod tests {
         assert_eq!(recorder.path(&name, 2), Path::new("/w/target/dpor/replay/tests-pops.tso.2.json"));
         recorder.ambiguous.insert(test.name.clone());
         assert_eq!(recorder.name(&binary, &test, &settings), "stack-tests-pops.tso");
+    }
+
+    #[test]
+    fn long_names_are_shortened_and_stay_different() {
+        let long = "ä".repeat(200);
+        let names = ["x", "y"].map(|end| shortened(format!("{long}{end}")));
+        assert!(names.iter().all(|name| name.len() <= LONGEST_NAME && name.starts_with("äää")), "{names:?}");
+        assert_ne!(names[0], names[1]);
+        assert_eq!(shortened("pops".into()), "pops");
     }
 
     #[test]
@@ -299,7 +379,8 @@ mod tests {
             ("{}", "is no execution that `cargo dpor test` has recorded"),
             ("not json", "is no execution that `cargo dpor test` has recorded"),
             ("{\"dpor_replay\":999,\"version\":\"9.0\"}", "was recorded by cargo-dpor 9.0"),
-            ("{\"dpor_replay\":1}", "is damaged"),
+            ("{\"dpor_replay\":1,\"version\":\"0.0\"}", "was recorded by cargo-dpor 0.0"),
+            ("{\"dpor_replay\":2}", "is damaged"),
         ] {
             fs::write(&path, text).unwrap();
             let error = read(&path).err().unwrap().to_string();

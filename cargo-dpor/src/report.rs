@@ -9,6 +9,7 @@ mod human;
 mod json;
 mod junit;
 mod names;
+pub mod printable;
 mod source;
 
 pub use execution::{Extent, describe, ending, file as file_of};
@@ -106,9 +107,10 @@ pub fn for_format(format: Format, color: ColorChoice, root: &Path, details: Deta
     match format {
         Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details)),
         Format::Json => Box::new(json::Json::new(stdout(), details)),
-        Format::Junit => Box::new(junit::Junit::new(stdout(), root.to_owned(), details)),
+        Format::Junit => Box::new(junit::Junit::new(junit::Destination::stdout(), root.to_owned(), details)),
         Format::Github => {
-            let human = human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details);
+            let out = printable::WithoutCommands::new(stdout());
+            let human = human::Human::new(out, Style::for_stdout(color), root.to_owned(), details);
             let repository = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
             Box::new(github::Github::new(human, root, repository))
         }

@@ -1,13 +1,17 @@
 //! Checks the selected tests, one after the other.
 
+use std::fs;
 use std::path::Path;
 use std::process;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dpor_engine::explore::Stats;
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::verdict::Outcome;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::advice;
 use crate::args::TestArgs;
@@ -21,9 +25,10 @@ use crate::replay::Recorder;
 use crate::report::{Report, Summary, TestResult};
 use crate::select::{SelectedTarget, SelectedTest, Selection};
 use crate::settings::Settings;
+use crate::style::Style;
 
-/// The exit code of whoever is interrupted twice.
-const KILLED: i32 = 130;
+/// The exit code of what a signal has ended, less the signal.
+const KILLED: i32 = 128;
 
 /// What all tests of a run have in common.
 pub struct Run<'a> {
@@ -57,16 +62,19 @@ impl Run<'_> {
         Ok(summary)
     }
 
-    /// The first Ctrl-C ends the check with what is known so far, the second at once.
+    /// The first signal ends the check with what is known so far, the second at once.
     fn listen(&self) -> Result<()> {
+        let mut signals = Signals::new(ending_signals()).context("cannot listen for signals")?;
         let interrupt = self.interrupt.clone();
-        let stop = move || {
-            if interrupt.is_requested() {
-                process::exit(KILLED);
+        thread::spawn(move || {
+            for signal in signals.forever() {
+                if interrupt.is_requested() {
+                    process::exit(KILLED + signal);
+                }
+                interrupt.request();
             }
-            interrupt.request();
-        };
-        ctrlc::set_handler(stop).context("cannot listen for Ctrl-C")
+        });
+        Ok(())
     }
 
     fn run_target(&self, target: &SelectedTarget, summary: &mut Summary, report: &mut dyn Report) -> Result<()> {
@@ -124,12 +132,47 @@ impl Run<'_> {
         result.stats = checked.stats;
         result.output = checked.output;
         result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
-        self.recorder.record(&mut result)?;
-        if let Some(gallery) = &self.gallery {
-            let name = self.recorder.name(binary, test, &result.settings);
-            gallery.draw(&mut result, &name)?;
-        }
+        self.keep(&mut result);
         result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
         Ok(result)
+    }
+
+    /// Writes the failing executions of a test to files. What was found counts, whether or not there is room for those.
+    fn keep(&self, result: &mut TestResult) {
+        let name = self.recorder.name(result.binary, result.test, &result.settings);
+        let recorded = self.recorder.record(result);
+        let drawn = self.gallery.as_ref().map_or(Ok(()), |gallery| gallery.draw(result, &name));
+        let warning = Style::for_stderr(self.args.color).warning("warning");
+        for error in [recorded, drawn].into_iter().filter_map(Result::err) {
+            eprintln!("{warning}: {error:#}");
+        }
+    }
+}
+
+/// The signals that end a check: Ctrl-C, the wish of another process, and the end of the terminal, unless that was to
+/// be ignored (`nohup`).
+fn ending_signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    signals.extend((!is_ignored(SIGHUP, &status)).then_some(SIGHUP));
+    signals
+}
+
+/// Whether a process ignores a signal, given what the system says of it.
+fn is_ignored(signal: i32, status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_known() {
+        let status = "Name:\tx\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000000001\n";
+        assert!(is_ignored(SIGHUP, status) && !is_ignored(SIGINT, status));
+        assert!(!is_ignored(SIGHUP, ""));
     }
 }

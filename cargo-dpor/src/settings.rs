@@ -10,7 +10,7 @@ use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
 
-use crate::args::ExploreArgs;
+use crate::args::{ExploreArgs, Switch};
 use crate::defaults::Defaults;
 
 /// How many jumps and calls an execution has at most, where nothing else is said.
@@ -29,6 +29,10 @@ pub struct Settings {
     pub unroll: Option<u32>,
     pub max_steps: u64,
     // What follows says how much is explored, and does not matter to one execution.
+    #[serde(skip)]
+    pub commute: bool,
+    #[serde(skip)]
+    pub symmetry: bool,
     #[serde(skip)]
     pub max_executions: Option<u64>,
     #[serde(skip)]
@@ -65,6 +69,8 @@ impl Settings {
             buffer_bound: buffer_bound.filter(|_| model.has_buffers()),
             equivalence,
             awaiting: args.r#await.or(defaults.awaiting).unwrap_or(AwaitLevel::Full),
+            commute: args.commute.map(Switch::is_on).or(defaults.commute).unwrap_or(true),
+            symmetry: args.symmetry.map(Switch::is_on).or(defaults.symmetry).unwrap_or(true),
             spurious,
             unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
             max_executions: config.max_executions.or(max_executions),
@@ -85,6 +91,8 @@ impl Settings {
             workers: self.workers,
             awaiting: self.awaiting,
             equivalence: self.equivalence,
+            commute: self.commute,
+            symmetry: self.symmetry,
             ..Config::new(self.model)
         }
     }
@@ -167,6 +175,15 @@ mod tests {
         assert_eq!(settings.len(), 1);
         let Settings { model, buffer_bound, max_executions, spurious, .. } = settings[0];
         assert_eq!((model, buffer_bound, max_executions, spurious), (MemoryModel::Pso, Some(0), Some(5), false));
+    }
+
+    #[test]
+    fn threads_that_are_alike_are_explored_in_one_order_unless_that_is_switched_off() {
+        let commute = |line| resolve(line, "")[0].commute;
+        assert!(commute("cargo-dpor test") && !commute("cargo-dpor test --commute off"));
+        let symmetry = |line| resolve(line, "")[0].symmetry;
+        assert!(symmetry("cargo-dpor test") && symmetry("cargo-dpor test --symmetry on"));
+        assert!(!symmetry("cargo-dpor test --symmetry off"));
     }
 
     #[test]

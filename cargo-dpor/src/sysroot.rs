@@ -3,7 +3,10 @@
 //! It is built from a copy of its sources in which some files are [ours](crate::overlay); the copy goes afterwards.
 //!
 //! A complete sysroot is a directory with its final name: it is built under another name and renamed at the end, and
-//! processes that want the same one wait for each other at a lock.
+//! processes that want the same one wait for each other at a lock. What it has to contain is noted in a file beside
+//! it: a sysroot that lacks something is built anew.
+
+mod contents;
 
 use std::env;
 use std::fs;
@@ -30,16 +33,28 @@ const DIRECTORY_VARIABLE: &str = "DPOR_SYSROOT_DIR";
 const FLAGS: [&str; 5] =
     ["-Zalways-encode-mir", "-Zmir-opt-level=1", "-Cpanic=unwind", "-Cdebug-assertions=off", "-Coverflow-checks=off"];
 
-/// The path of the sysroot, which is built first where it is missing.
-pub fn prepare(toolchain: &Toolchain, style: Style) -> Result<PathBuf> {
+/// How closely a sysroot is looked at before it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// Whether all files are there, and as long as they should be.
+    Usual,
+    /// Also whether they contain what they should.
+    Thorough,
+}
+
+/// The path of the sysroot, which is built first where it is missing or damaged.
+pub fn prepare(toolchain: &Toolchain, care: Care, style: Style) -> Result<PathBuf> {
     let directory = cache_directory()?;
     let sysroot = directory.join(name(toolchain));
-    if sysroot.is_dir() {
+    if contents::is_whole(&sysroot, care) {
         return Ok(sysroot);
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let _lock = lock::lock(&sysroot.with_added_extension("lock"), "to build the standard library", style)?;
-    if !sysroot.is_dir() {
+    if !contents::is_whole(&sysroot, care) {
+        if sysroot.exists() {
+            eprintln!("{}: {} is damaged: it is built anew", style.warning("warning"), sysroot.display());
+        }
         build(toolchain, &sysroot, style)?;
     }
     Ok(sysroot)
@@ -86,6 +101,9 @@ fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {
     };
     with_progress(&what, style, build).context("cannot build the standard library; `cargo dpor setup` tries again")?;
     remove(&source)?;
+    remove(&cargo_home(&source))?;
+    remove(sysroot)?;
+    contents::note(&unfinished, sysroot)?;
     fs::rename(&unfinished, sysroot).with_context(|| format!("cannot create {}", sysroot.display()))
 }
 
@@ -114,16 +132,27 @@ fn path_flags(toolchain: &Toolchain, source: &Path) -> [String; 2] {
     ]
 }
 
-/// The cargo for the build. It uses the sources that come with the compiler, and no settings from the environment.
+/// A home for cargo without anything in it.
+fn cargo_home(source: &Path) -> PathBuf {
+    source.with_extension("home")
+}
+
+/// The cargo for the build. It uses the sources that come with the compiler, and no settings of the user's, neither
+/// from the environment nor from files.
 fn cargo(toolchain: &Toolchain, source: &Path) -> Command {
     let mut cargo = toolchain.cargo_command();
     let library = toolchain.library_source();
     if library.join(".cargo/config.toml").is_file() && library.join("vendor").is_dir() {
         cargo.arg("--config").arg(source.join(".cargo/config.toml"));
+        cargo.env("CARGO_HOME", cargo_home(source));
     }
-    cargo.current_dir(source.parent().expect("the sources are copied to the cache directory"));
+    // Settings are looked for in all directories from here up.
+    cargo.current_dir("/");
     let is_setting = |name: &str| {
-        name == "RUSTFLAGS" || ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"].iter().any(|p| name.starts_with(p))
+        name == "RUSTFLAGS"
+            || ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_UNSTABLE_"]
+                .iter()
+                .any(|p| name.starts_with(p))
     };
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_setting)) {
         cargo.env_remove(name);

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::args::CargoArgs;
+use crate::compile::target_directory;
 use crate::defaults::Defaults;
 use crate::toolchain::{self, Toolchain};
 
@@ -62,7 +63,8 @@ impl Workspace {
             Defaults::read(&package.metadata, "package", &package.manifest_path)?;
         }
         let packages = metadata.packages.into_iter().map(|package| (package.id.clone(), package)).collect();
-        Ok(Workspace { root: metadata.workspace_root, target_directory: target.join("dpor"), packages, defaults })
+        let target_directory = target_directory::within(&target)?;
+        Ok(Workspace { root: metadata.workspace_root, target_directory, packages, defaults })
     }
 
     /// The name of a package.

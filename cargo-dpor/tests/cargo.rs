@@ -204,6 +204,20 @@ fn unchanged_crates_are_not_compiled_again() {
 }
 
 #[test]
+fn a_damaged_program_is_built_anew() {
+    let project = Project::package("damaged", "").file("src/lib.rs", PASSING);
+    project.run("test").expect_code(0);
+    let programs = files_outside(&project.path("target"), "").into_keys();
+    let program = programs.into_iter().find(|path| path.extension().is_some_and(|name| name == "dpor")).unwrap();
+    for damage in [&b"dporprog"[..], b"", b"something else"] {
+        fs::write(&program, damage).unwrap();
+        project.run("test").expect_code(0).expect_stderr(&["it is built anew", "Checking damaged"]);
+        let again = project.run("test").expect_code(0);
+        assert!(!again.stderr.contains("anew"), "{}", again.stderr);
+    }
+}
+
+#[test]
 fn nothing_else_in_the_target_directory_is_touched() {
     let project = Project::package("target_directory", "")
         .file("src/lib.rs", PASSING)
@@ -217,6 +231,18 @@ fn nothing_else_in_the_target_directory_is_touched() {
         fs::read_dir(project.path("other")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(entries, ["dpor"]);
     assert_eq!(files_outside(&project.path("target"), "dpor"), before);
+}
+
+#[test]
+fn a_directory_of_the_user_is_not_taken_for_ours() {
+    let project =
+        Project::package("not_ours", "").file("src/lib.rs", FAILING).file("dpor/chapter.txt", "of years of work");
+    for _ in 0..2 {
+        project.run("test --target-dir .").expect_code(1);
+        assert!(project.path(".cargo-dpor/replay/fails.rc11.json").is_file());
+        assert_eq!(fs::read_dir(project.path("dpor")).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(project.path("dpor/chapter.txt")).unwrap(), "of years of work");
+    }
 }
 
 /// All files below a directory with their times, but for one of its entries.
@@ -246,9 +272,39 @@ fn compile_errors_are_shown_as_cargo_shows_them() {
 }
 
 #[test]
+fn what_only_generic_code_gets_wrong_is_a_compile_error() {
+    let generic = "pub fn with<const N: usize>() -> usize { const { assert!(N > 4, \"too few\") }; N }
+        pub struct Of<T>(T);
+        impl<T> Of<T> { const SIZED: () = assert!(size_of::<T>() > 2, \"too small\"); pub fn check() { let () = Self::SIZED; } }
+        pub fn deeper<T>(n: u32, value: T) -> u32 { if n == 0 { 0 } else { 1 + deeper(n - 1, Some(value)) } }";
+    for (call, message) in [
+        ("crate::with::<3>();", "evaluation panicked: too few"),
+        ("crate::Of::<u8>::check();", "evaluation panicked: too small"),
+        ("crate::deeper(3, ());", "reached the recursion limit while instantiating `deeper::<"),
+    ] {
+        let project = Project::package("generic_errors", "")
+            .file("src/lib.rs", &format!("{generic}\n#[cfg(test)] #[dpor::test] fn calls() {{ {call} }}"));
+        project.run("test").expect_code(2).expect_stderr(&[message, "could not compile"]);
+    }
+    let calls = "#[cfg(test)] #[dpor::test] fn calls() { crate::with::<5>(); crate::Of::<u32>::check(); }";
+    let project = Project::package("generic_errors", "").file("src/lib.rs", &format!("{generic}\n{calls}"));
+    project.run("test").expect_code(0);
+}
+
+#[test]
 fn a_missing_manifest_is_an_error() {
     let project = Project::empty("no_manifest");
     project.run("test --manifest-path nowhere/Cargo.toml").expect_code(2).expect_stderr(&["error: manifest path"]);
+}
+
+#[test]
+fn readers_may_stop_before_the_end() {
+    for arguments in ["explain", "explain data-race"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Project::empty("readers").cargo_dpor(arguments).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+    }
 }
 
 #[test]

@@ -177,6 +177,35 @@ fn github_annotations_are_read_back() {
     assert!(failed.message.contains("seen: 100%\n  left: 1\n right: 0"), "{}", failed.message);
 }
 
+/// Text that would act on a terminal, on a workflow, and on whoever reads XML.
+const HOSTILE: &str = r#"
+#[dpor::test]
+fn fails() {
+    println!("::stop-commands::x\n  ::set-output name=a::b\n##[error]no\r::debug::c\u{1b}[2J \u{fffe}\u{ffff}");
+    panic!("\n::add-mask::y \u{1b}[2J \u{fffe}");
+}
+#[dpor::test]
+#[ignore = "because\n::notice::z \u{1b}[2J \u{ffff}"]
+fn ignored() {}
+"#;
+
+#[test]
+fn what_tests_say_does_not_act() {
+    let project = Project::package("hostile", "").file("tests/t.rs", HOSTILE).file("src/lib.rs", "");
+    let run = project.run("test -q --format github").expect_code(1);
+    let is_command = |line: &&str| line.trim_start().starts_with("::") || line.contains("##[");
+    let commands: Vec<&str> = run.stdout.split(['\n', '\r']).filter(is_command).collect();
+    assert_eq!(commands.len(), 1, "{commands:?}");
+    assert!(commands[0].starts_with("::error file="), "{commands:?}");
+    for arguments in ["test -q", "test -q --nocapture", "test -q --format github", "test -q --format junit"] {
+        let run = project.run(arguments).expect_code(1);
+        assert!(!run.stdout.contains('\u{1b}'), "{arguments}: {}", run.stdout);
+    }
+    let xml = project.run("test -q --format junit").expect_code(1).stdout;
+    assert!(!xml.contains(['\u{fffe}', '\u{ffff}']), "{xml}");
+    quick_junit::Report::deserialize_from_str(&xml).unwrap();
+}
+
 /// A workflow command of GitHub: `::error file=a,line=1::message`
 struct Annotation {
     properties: Vec<(String, String)>,
@@ -246,17 +275,28 @@ fn manifests_have_defaults_and_unknown_keys_are_errors() {
     let project = Project::package("unknown_key", workspace).file("src/lib.rs", "");
     let expected = ["[workspace.metadata.dpor] in", "unknown field `keep_going`", "`keep-going`"];
     project.run("test -q").expect_code(2).expect_stderr(&expected);
+    for (value, allowed) in
+        [("timeout = nan", "a number of seconds"), ("unroll = inf", "at least 1"), ("spurious = 3", "true or false")]
+    {
+        let project =
+            Project::package("bad_value", &format!("[package.metadata.dpor]\n{value}\n")).file("src/lib.rs", "");
+        project.run("test -q").expect_code(2).expect_stderr(&[
+            "[package.metadata.dpor] in",
+            "Cargo.toml, line 9: key `",
+            allowed,
+        ]);
+    }
 }
 
-/// Many threads that add: more executions than anybody waits for.
+/// Many threads that write: more executions than anybody waits for.
 const ENDLESS: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering::*};
 #[dpor::test]
 fn a_long_one() {
     static X: AtomicU32 = AtomicU32::new(0);
     std::thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| for _ in 0..4 { X.fetch_add(1, Relaxed); });
+        for t in 0..6 {
+            scope.spawn(move || for n in 0..4 { X.swap(4 * t + n, Relaxed); });
         }
     });
 }
@@ -279,7 +319,11 @@ fn begun(name: &str, program: &str, arguments: &str) -> (Child, BufReader<ChildS
 
 /// What Ctrl-C does.
 fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    send("-INT", child);
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
@@ -298,6 +342,72 @@ fn an_interrupt_ends_the_check_with_what_is_known() {
         assert!(rest.contains(part), "no {part:?} in\n{rest}");
     }
     assert_eq!(stderr, "", "there is no line of progress where there is no terminal");
+}
+
+#[test]
+fn other_signals_end_the_check_as_an_interrupt_does() {
+    for signal in ["-TERM", "-HUP"] {
+        let (mut child, mut stdout) = begun("signals", ENDLESS, "test -q");
+        send(signal, &child);
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+        assert!(rest.contains("1 incomplete, 1 not run"), "{signal}: {rest}");
+    }
+}
+
+/// A check that is killed while the second test is explored, and what it has written to a file by then.
+fn killed(name: &str, format: &str) -> String {
+    let project = Project::package(name, "").file("src/lib.rs", "").file("tests/t.rs", PASSES_THEN_ENDLESS);
+    project.run("test -q --list").expect_code(0);
+    let path = project.path("report");
+    let report = fs::File::create(&path).unwrap();
+    let mut child = project.cargo_dpor(&format!("test -q --format {format}")).stdout(report).spawn().unwrap();
+    let start = Instant::now();
+    while !fs::read_to_string(&path).unwrap().contains("a_first_one") && start.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::read_to_string(&path).unwrap()
+}
+
+const PASSES_THEN_ENDLESS: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering::*};
+#[dpor::test]
+fn a_first_one() { panic!("found"); }
+#[dpor::test]
+fn b_a_long_one() {
+    static X: AtomicU32 = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for t in 0..6 {
+            scope.spawn(move || for n in 0..4 { X.swap(4 * t + n, Relaxed); });
+        }
+    });
+}
+"#;
+
+#[test]
+fn reports_in_files_are_whole_also_of_a_check_that_is_killed() {
+    let report = quick_junit::Report::deserialize_from_str(&killed("killed_junit", "junit")).unwrap();
+    assert_eq!((report.tests, report.failures), (1, 1));
+    let json = killed("killed_json", "json");
+    let last: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["name"], &last["outcome"]), (&"a_first_one".into(), &"failed".into()));
+}
+
+#[test]
+fn a_report_is_added_to_what_a_file_has() {
+    let project =
+        Project::package("appended", "").file("src/lib.rs", "").file("tests/t.rs", "#[dpor::test] fn passes() {}");
+    project.write("report", "before\n");
+    for times in 1..=2 {
+        let report = fs::File::options().append(true).open(project.path("report")).unwrap();
+        assert!(project.cargo_dpor("test -q --format junit").stdout(report).status().unwrap().success());
+        let text = fs::read_to_string(project.path("report")).unwrap();
+        assert!(text.starts_with("before\n<?xml"), "{text}");
+        assert_eq!(text.matches("</testsuites>").count(), times, "{text}");
+    }
 }
 
 /// A test that prints more than fits into a pipe that nobody reads.

@@ -56,6 +56,9 @@ fn a_malformed_line_gives_two() {
     assert_eq!(run("malformed.jsonl", &text, &["--format", "json"]), 2);
     let unknown = store_buffering(ALL, 4).replace("\"1:r0\"", "\"1:r9\"");
     assert_eq!(run("unknown.jsonl", &unknown, &[]), 2);
+    let threads = vec!["[]"; 70_000].join(",");
+    let many = format!("{{\"name\":\"many\",\"init\":{{}},\"threads\":[{threads}],\"observed\":[]}}\n");
+    assert_eq!(run("many.jsonl", &many, &[]), 2);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn races() {
             }
         });
         if STAGE.load(Acquire) == 2 {
-            unsafe { *DATA.0.get() += 1 }; // </script><b>
+            unsafe { *DATA.0.get() += 1 }; // </script><!--<script><b>
         }
     });
 }
@@ -64,7 +64,7 @@ fn does_not_see() {
     });
     Y.store(1, Relaxed);
     let x = X.load(Relaxed);
-    assert!(x == 2 || thread.join().unwrap() == 1, "<b>neither</b>");
+    assert!(x == 2 || thread.join().unwrap() == 1, "<b>neither</b><!--");
 }
 "#;
 

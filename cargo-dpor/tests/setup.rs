@@ -42,8 +42,29 @@ fn two_processes_build_one_sysroot() {
     assert_eq!(complete.len(), 1, "{complete:?}");
     assert!(Path::new(&complete[0]).join("lib/rustlib").is_dir());
 
-    let again = Run::of(cargo_dpor().arg("setup").env("DPOR_SYSROOT_DIR", &sysroots)).expect_code(0);
+    let setup = || Run::of(cargo_dpor().arg("setup").env("DPOR_SYSROOT_DIR", &sysroots)).expect_code(0);
+    let again = setup();
     assert!(!again.stderr.contains("Building"), "{}", again.stderr);
+
+    // What is called ready is ready, whatever the user's settings for cargo are.
+    let library = library_in(Path::new(&complete[0])).unwrap();
+    let mut bytes = fs::read(&library).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&library, &bytes).unwrap();
+    project.write(".cargo/config.toml", "[unstable]\nbuild-std = [\"nothing\"]\n[build]\nrustc = \"/nowhere\"\n");
+    setup().expect_stderr(&["is damaged: it is built anew", "Building the standard library"]);
+    bytes[middle] ^= 1;
+    assert!(fs::read(&library).unwrap() == bytes);
+    assert_eq!(directories(&sysroots).len(), 1);
+}
+
+fn library_in(directory: &Path) -> Option<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).ok()?.map(|entry| entry.unwrap().path());
+    entries.into_iter().find_map(|path| match path.is_dir() {
+        true => library_in(&path),
+        false => path.file_name()?.to_str()?.starts_with("libcore-").then_some(path),
+    })
 }
 
 fn directories(path: &Path) -> Vec<String> {

@@ -3,6 +3,7 @@
 use dpor_engine::program::{
     BlockType, DebugInfo, Field, FuncId, Origin, PlaceId, Shape, SlotType, StaticType, TypeInfo, TypeRef, ValueKind,
 };
+use rustc_hir::def::DefKind;
 use rustc_hir::def_id::DefId;
 use rustc_middle::ty::layout::TyAndLayout;
 use rustc_middle::ty::{self, AdtDef, GenericArgsRef, Ty};
@@ -124,6 +125,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
 
     /// A static is at an address.
     pub fn describe_static(&mut self, def_id: DefId, address: u64) {
+        // What an initializer points to is a static without a type of its own.
+        if matches!(self.tcx.def_kind(def_id), DefKind::Static { nested: true, .. }) {
+            return;
+        }
         let ty = self.tcx.type_of(def_id).instantiate_identity().skip_norm_wip();
         let ty =
             self.tcx.normalize_erasing_regions(ty::TypingEnv::fully_monomorphized(), ty::Unnormalized::new_wip(ty));

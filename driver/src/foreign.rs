@@ -13,6 +13,13 @@ use crate::float::{FloatOperation, Format};
 use crate::program::ProgramBuilder;
 use crate::repr::Repr;
 
+/// Definitions of symbols, by name.
+#[derive(Default)]
+pub struct Symbols {
+    functions: HashMap<String, DefId>,
+    statics: HashMap<String, DefId>,
+}
+
 /// What stands behind a foreign function.
 #[derive(Clone, Debug)]
 pub enum Foreign<'tcx> {
@@ -48,7 +55,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         {
             return Foreign::Function(self.mono(handler));
         }
-        let name = self.tcx.codegen_fn_attrs(def_id).symbol_name.unwrap_or_else(|| self.tcx.item_name(def_id));
+        let name = self.symbol_name(def_id);
         let name = match name.as_str() {
             "dlsym" => "dpor_dlsym",
             name => name,
@@ -71,10 +78,25 @@ impl<'tcx> ProgramBuilder<'tcx> {
         }
     }
 
+    /// The symbol of a foreign item.
+    pub fn symbol_name(&self, def_id: DefId) -> String {
+        let name = self.tcx.codegen_fn_attrs(def_id).symbol_name.unwrap_or_else(|| self.tcx.item_name(def_id));
+        name.to_string()
+    }
+
     /// The function that defines a symbol.
     fn definition(&mut self, name: &str) -> Option<DefId> {
+        self.symbols().functions.get(name).copied()
+    }
+
+    /// The static that defines a symbol.
+    pub fn static_definition(&mut self, name: &str) -> Option<DefId> {
+        self.symbols().statics.get(name).copied()
+    }
+
+    fn symbols(&mut self) -> &Symbols {
         if self.symbols.is_none() {
-            let mut symbols = HashMap::new();
+            let mut symbols = Symbols::default();
             for &krate in self.tcx.crates(()) {
                 let crate_name = self.tcx.crate_name(krate);
                 if !matches!(crate_name.as_str(), "core" | "alloc" | "libc" | "std_detect") {
@@ -86,10 +108,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
             }
             self.symbols = Some(symbols);
         }
-        self.symbols.as_ref()?.get(name).copied()
+        self.symbols.get_or_insert_default()
     }
 
-    fn collect_symbols(&self, module: DefId, symbols: &mut HashMap<String, DefId>, depth: usize) {
+    fn collect_symbols(&self, module: DefId, symbols: &mut Symbols, depth: usize) {
         if depth > 16 || module.krate == LOCAL_CRATE {
             return;
         }
@@ -98,20 +120,26 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 Res::Def(DefKind::Mod, id) if id.krate == module.krate && self.tcx.opt_parent(id) == Some(module) => {
                     self.collect_symbols(id, symbols, depth + 1);
                 }
-                Res::Def(DefKind::Fn, id) if id.krate == module.krate => self.note_symbol(id, symbols),
+                Res::Def(DefKind::Fn | DefKind::Static { .. }, id) if id.krate == module.krate => {
+                    self.note_symbol(id, symbols)
+                }
                 _ => {}
             }
         }
     }
 
-    fn note_symbol(&self, id: DefId, symbols: &mut HashMap<String, DefId>) {
-        if !matches!(self.tcx.def_kind(id), DefKind::Fn) || self.tcx.is_foreign_item(id) {
+    fn note_symbol(&self, id: DefId, symbols: &mut Symbols) {
+        let known = match self.tcx.def_kind(id) {
+            DefKind::Fn => &mut symbols.functions,
+            DefKind::Static { nested: false, .. } => &mut symbols.statics,
+            _ => return,
+        };
+        if self.tcx.is_foreign_item(id) {
             return;
         }
         let attrs = self.tcx.codegen_fn_attrs(id);
-        if attrs.contains_extern_indicator() {
-            let name = attrs.symbol_name.unwrap_or_else(|| self.tcx.item_name(id));
-            symbols.insert(name.to_string(), id);
+        if attrs.contains_extern_indicator() && attrs.import_linkage.is_none() {
+            known.insert(self.symbol_name(id), id);
         }
     }
 }
@@ -284,7 +312,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "open" | "open64" => Builtin::Open,
         "sysconf" => Builtin::Sysconf,
         "getrandom" => Builtin::Getrandom,
-        "abort" => Builtin::Abort,
+        "abort" | "__rust_alloc_error_handler" => Builtin::Abort,
         "exit" | "_exit" => Builtin::Exit,
         "_Unwind_RaiseException" => Builtin::Raise,
         "dpor_await" => Builtin::Await,

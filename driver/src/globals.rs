@@ -51,6 +51,9 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 // Only mutable memory can point back to itself: the contents come first.
                 let (bytes, uninit) = self.contents(allocation);
                 let address = self.constant(Constant { bytes, uninit, align: allocation.inner().align.bytes() });
+                if let Some(symbol) = self.missing_in(allocation) {
+                    self.missing.insert(address, symbol);
+                }
                 self.allocations.insert(id, address);
                 address
             }
@@ -82,7 +85,13 @@ impl<'tcx> ProgramBuilder<'tcx> {
             return address;
         }
         if self.tcx.is_foreign_item(def_id) || self.has_extern_linkage(def_id) {
-            return self.foreign_static(def_id);
+            let name = self.symbol_name(def_id);
+            let address = match self.static_definition(&name) {
+                Some(definition) => self.static_address(definition),
+                None => self.foreign_static(def_id, name),
+            };
+            self.statics.insert(def_id, address);
+            return address;
         }
         let Ok(allocation) = self.tcx.eval_static_initializer(def_id) else {
             return 0;
@@ -100,16 +109,17 @@ impl<'tcx> ProgramBuilder<'tcx> {
             && self.tcx.codegen_fn_attrs(def_id).import_linkage.is_some()
     }
 
-    /// A static of the C library or a weak symbol: all zeros, which is how an absent weak symbol and an empty
-    /// environment look.
-    fn foreign_static(&mut self, def_id: DefId) -> u64 {
+    /// A static that no crate defines. A weak symbol is null then; whoever uses another one is not supported.
+    fn foreign_static(&mut self, def_id: DefId, symbol: String) -> u64 {
         let ty = self.tcx.type_of(def_id).instantiate_identity().skip_norm_wip();
         let (size, align) = match self.tcx.layout_of(ty::TypingEnv::fully_monomorphized().as_query_input(ty)) {
             Ok(layout) if layout.is_sized() => (layout.size.bytes(), layout.align.abi.bytes()),
             _ => (0, 1),
         };
         let (index, address) = self.reserve_global(size, align);
-        self.statics.insert(def_id, address);
+        if !self.has_extern_linkage(def_id) {
+            self.missing.insert(address, symbol);
+        }
         let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
         let bytes = vec![0; size as usize];
         self.set_global(index, Global { address, align, bytes, uninit: Vec::new(), mutable: true, name });
@@ -149,8 +159,27 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let (bytes, uninit) = self.contents(allocation);
         let inner = allocation.inner();
         let address = self.program.globals[index].address;
+        if let Some(symbol) = self.missing_in(allocation) {
+            self.missing.insert(address, symbol);
+        }
         let mutable = inner.mutability.is_mut();
         self.set_global(index, Global { address, align: inner.align.bytes(), bytes, uninit, mutable, name });
+    }
+
+    /// A symbol that nobody defines, and that an allocation points to.
+    fn missing_in(&mut self, allocation: ConstAllocation<'tcx>) -> Option<String> {
+        if self.missing.is_empty() {
+            return None;
+        }
+        let targets: Vec<AllocId> =
+            allocation.inner().provenance().ptrs().iter().map(|(_, provenance)| provenance.alloc_id()).collect();
+        targets.into_iter().find_map(|id| self.missing_symbol(id))
+    }
+
+    /// A symbol that nobody defines, where an allocation is that of the symbol or points to it.
+    pub fn missing_symbol(&mut self, id: AllocId) -> Option<String> {
+        let address = self.allocation_address(id);
+        self.missing.get(&address).cloned()
     }
 
     /// The bytes of an allocation with final addresses in the place of pointers, and what is not initialized.

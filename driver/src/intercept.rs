@@ -43,6 +43,8 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("crossbeam_utils::backoff::Backoff::is_completed", Replacement::Builtin(Builtin::BackoffIsCompleted)),
     ("core::hint::spin_loop", Replacement::Builtin(Builtin::SpinLoop)),
     ("std::sys::random::hashmap_random_keys", Replacement::Builtin(Builtin::HashSeeds)),
+    ("std::sys::env::unix::environ", Replacement::Builtin(Builtin::Environ)),
+    ("std::sys::args::unix::imp::argc_argv", Replacement::Builtin(Builtin::Args)),
     ("std::panicking::default_hook", Replacement::PanicHook),
     ("std::io::stdio::_print", Replacement::Print(Builtin::Print)),
     ("std::io::stdio::_eprint", Replacement::Print(Builtin::Eprint)),

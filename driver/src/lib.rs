@@ -34,6 +34,7 @@ use std::process::ExitCode;
 
 use rustc_driver::{Callbacks, Compilation, catch_with_exit_code};
 use rustc_interface::interface::{Compiler, Config};
+use rustc_middle::mir;
 use rustc_middle::ty::{self, Instance, TyCtxt};
 use rustc_span::Symbol;
 
@@ -135,6 +136,7 @@ impl Callbacks for Lower {
                 builder.collect_plain_tests();
             }
             lower_all(&mut builder);
+            tcx.dcx().abort_if_errors();
             debug::finish(&mut builder.program.debug);
             if let Err(error) = builder.program.save(output) {
                 tcx.dcx().fatal(format!("cannot write {}: {error}", output.display()));
@@ -147,6 +149,7 @@ impl Callbacks for Lower {
 /// Lowers everything in the queue, and what that puts into it.
 fn lower_all(builder: &mut ProgramBuilder<'_>) {
     while let Some((id, instance)) = builder.queue.pop() {
+        builder.current = Some(id);
         lower_instance(builder, id, instance);
     }
 }
@@ -171,5 +174,15 @@ fn lower_instance<'tcx>(
         ty::TypingEnv::fully_monomorphized(),
         ty::EarlyBinder::bind(tcx, body.clone()),
     );
+    evaluate_required(tcx, &body);
+    builder.note_signature(id, instance);
     Lowering::lower(builder, id, instance, &body);
+}
+
+/// Evaluates the constants that a function needs, used or not: an assertion among them that fails is an error, which
+/// the evaluation reports.
+fn evaluate_required<'tcx>(tcx: TyCtxt<'tcx>, body: &mir::Body<'tcx>) {
+    for constant in body.required_consts() {
+        let _ = constant.const_.eval(tcx, ty::TypingEnv::fully_monomorphized(), constant.span);
+    }
 }

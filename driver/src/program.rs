@@ -7,16 +7,21 @@ use std::collections::hash_map::Entry;
 
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, place_in_region, region_address};
 use dpor_engine::program::{FuncId, Function, Global, Op, Origin, Place, PlaceId, Program, Quiet, TypeRef};
+use rustc_attr_ir::lang_items::LangItem;
 use rustc_hir::def_id::{CrateNum, DefId, LOCAL_CRATE};
 use rustc_middle::mir::interpret::AllocId;
 use rustc_middle::ty::layout::LayoutCx;
 use rustc_middle::ty::print::with_no_trimmed_paths;
-use rustc_middle::ty::{Instance, Ty, TyCtxt};
+use rustc_middle::ty::{self, Instance, Ty, TyCtxt};
 use rustc_span::{RemapPathScopeComponents, Span};
 
 use crate::emit::Emitter;
+use crate::foreign::Symbols;
 use crate::globals::Constant;
 use crate::repr::layout_cx;
+
+/// How much of the name of an instance is shown that is as deep as it may be.
+const LONGEST_NAME: usize = 100;
 
 /// The program while it is collected.
 pub struct ProgramBuilder<'tcx> {
@@ -24,6 +29,10 @@ pub struct ProgramBuilder<'tcx> {
     pub layouts: LayoutCx<'tcx>,
     pub program: Program,
     functions: HashMap<Instance<'tcx>, FuncId>,
+    /// For each function the instance that it is, and the function that was the first to mention it.
+    mentions: Vec<(Instance<'tcx>, Option<FuncId>)>,
+    /// The function that is lowered.
+    pub current: Option<FuncId>,
     pub queue: Vec<(FuncId, Instance<'tcx>)>,
     files: HashMap<String, u32>,
     places: HashMap<Place, PlaceId>,
@@ -34,9 +43,11 @@ pub struct ProgramBuilder<'tcx> {
     pub(crate) allocations: HashMap<AllocId, u64>,
     pub(crate) constants: HashMap<Constant, u64>,
     pub(crate) statics: HashMap<DefId, u64>,
+    /// The symbols that nobody defines, by the addresses that stand for them or for what points to them.
+    pub(crate) missing: HashMap<u64, String>,
     pub(crate) thread_locals: HashMap<DefId, u32>,
     /// Definitions of symbols, by name.
-    pub(crate) symbols: Option<HashMap<String, DefId>>,
+    pub(crate) symbols: Option<Symbols>,
     next_granule: u64,
 }
 
@@ -47,6 +58,8 @@ impl<'tcx> ProgramBuilder<'tcx> {
             layouts: layout_cx(tcx),
             program: Program { crate_name: tcx.crate_name(LOCAL_CRATE).to_string(), ..Program::default() },
             functions: HashMap::new(),
+            mentions: Vec::new(),
+            current: None,
             queue: Vec::new(),
             files: HashMap::new(),
             places: HashMap::new(),
@@ -57,6 +70,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             allocations: HashMap::new(),
             constants: HashMap::new(),
             statics: HashMap::new(),
+            missing: HashMap::new(),
             thread_locals: HashMap::new(),
             symbols: None,
             next_granule: 1,
@@ -71,9 +85,50 @@ impl<'tcx> ProgramBuilder<'tcx> {
             Entry::Vacant(entry) => {
                 entry.insert(next);
                 self.program.functions.push(placeholder());
+                self.mentions.push((instance, self.current));
                 self.queue.push((next, instance));
+                self.check_recursion(instance);
                 next
             }
+        }
+    }
+
+    /// Ends the compilation where a function leads to ever more instances of itself, as the compiler does.
+    fn check_recursion(&self, instance: Instance<'tcx>) {
+        let def_id = instance.def_id();
+        let limit = match self.tcx.is_lang_item(def_id, LangItem::DropGlue) {
+            // Destructors are made of destructors: the compiler allows for more of these.
+            true => 4 * self.tcx.recursion_limit().0,
+            false => self.tcx.recursion_limit().0,
+        };
+        let mut depth = 0;
+        let mut next = self.current;
+        while let Some(function) = next {
+            let (other, mentioned_by) = self.mentions[function.0 as usize];
+            depth += usize::from(other.def_id() == def_id);
+            next = mentioned_by;
+        }
+        if depth > limit {
+            let name: String = instance.to_string().chars().take(LONGEST_NAME).collect();
+            let text = format!("reached the recursion limit while instantiating `{name}…`");
+            let mut error = self.tcx.dcx().struct_span_fatal(self.tcx.def_span(def_id), text);
+            error
+                .note(format!("`{}` leads to itself with other types, again and again", self.tcx.def_path_str(def_id)));
+            error.emit();
+        }
+    }
+
+    /// Notes how a function is called, where it can be called through pointers.
+    pub fn note_signature(&mut self, id: FuncId, instance: Instance<'tcx>) {
+        if !matches!(instance.def, ty::InstanceKind::Item(_)) {
+            return;
+        }
+        let ty = instance.ty(self.tcx, ty::TypingEnv::fully_monomorphized());
+        if ty.is_fn() {
+            let signature = self.signature(ty);
+            let number = id.0 as usize;
+            self.program.signatures.resize(self.program.signatures.len().max(number + 1), None);
+            self.program.signatures[number] = signature;
         }
     }
 

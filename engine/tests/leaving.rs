@@ -58,8 +58,8 @@ impl Program for Script {
         0
     }
 
-    fn all_left(&self, state: &State, _: Loc) -> bool {
-        state.keepers == 0
+    fn keepers(&self, state: &State, _: Loc) -> u32 {
+        state.keepers as u32
     }
 
     fn error(&self, _: &State, _: &Graph, _: ThreadId) -> String {

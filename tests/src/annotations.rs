@@ -9,6 +9,8 @@
 //! - `// COUNT: model n …`: so many executions, none of them blocked; `n+m` where `m` more are blocked, `n+?` where some are
 //!   that need not be; `n..` where more are explored than need be.
 //! - `// READS-FROM: model n …`: the same under reads-from equivalence.
+//! - `// SYMMETRY: model n …`: the same where threads that are alike are explored in one order.
+//! - `// COMMUTE: model n …`: the same where updates that commute are explored in one order.
 //! - `// LEVELS: level n …`: the same under RC11 at a level of `--await`, an error counting as an execution.
 //!
 //! A test without any of the first two passes.
@@ -17,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use dpor_engine::explore::Equivalence;
+use dpor_engine::explore::{Config, Equivalence};
 
 /// What a test must come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,10 @@ pub struct Annotation {
     pub counts: Vec<Count>,
     /// The counts under reads-from equivalence.
     pub reads_from: Vec<Count>,
+    /// The counts where threads that are alike are explored in one order.
+    pub symmetric: Vec<Count>,
+    /// The counts where updates that commute are explored in one order.
+    pub commuting: Vec<Count>,
     pub levels: Vec<Count>,
 }
 
@@ -80,6 +86,12 @@ impl Annotation {
             Equivalence::Trace => &self.counts,
             Equivalence::ReadsFrom => &self.reads_from,
         };
+        counts.iter().find(|count| count.of == model)
+    }
+
+    /// How many it must have under a model if threads that are alike, or updates that commute, are explored in one order.
+    pub fn reduced_count(&self, model: &str, config: &Config) -> Option<&Count> {
+        let counts = if config.symmetry { &self.symmetric } else { &self.commuting };
         counts.iter().find(|count| count.of == model)
     }
 
@@ -109,8 +121,16 @@ fn parse(source: &str, file: &str) -> Vec<(String, Annotation)> {
     for (line, number) in source.lines().zip(1..) {
         if line.starts_with("#[dpor::test") {
             let (file, expected) = (file.to_owned(), Expected::Passed);
-            let annotation =
-                Annotation { file, expected, models: None, counts: vec![], reads_from: vec![], levels: vec![] };
+            let annotation = Annotation {
+                file,
+                expected,
+                models: None,
+                counts: vec![],
+                reads_from: vec![],
+                symmetric: vec![],
+                commuting: vec![],
+                levels: vec![],
+            };
             tests.push((String::new(), annotation));
             named = false;
             continue;
@@ -146,6 +166,10 @@ fn annotate(annotation: &mut Annotation, line: &str, number: u32) {
         annotation.counts = counts(text);
     } else if let Some((_, text)) = line.split_once("// READS-FROM: ") {
         annotation.reads_from = counts(text);
+    } else if let Some((_, text)) = line.split_once("// SYMMETRY: ") {
+        annotation.symmetric = counts(text);
+    } else if let Some((_, text)) = line.split_once("// COMMUTE: ") {
+        annotation.commuting = counts(text);
     } else if let Some((_, text)) = line.split_once("// LEVELS: ") {
         annotation.levels = counts(text);
     }

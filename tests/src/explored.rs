@@ -187,6 +187,9 @@ fn problems(explored: &Explored, test: &Test, annotation: &Annotation, model: Me
     let mut wrong = Vec::new();
     let trace = problems_with(explored, test, annotation, (model, Equivalence::Trace), &mut wrong);
     let reads_from = problems_with(explored, test, annotation, (model, Equivalence::ReadsFrom), &mut wrong);
+    let config = Config::new(model);
+    wrong.extend(problems_reduced(explored, test, annotation, Config { symmetry: true, ..config.clone() }, &trace));
+    wrong.extend(problems_reduced(explored, test, annotation, Config { commute: true, ..config }, &trace));
     let passed = (trace.outcome, reads_from.outcome) == (Outcome::Passed, Outcome::Passed);
     let (many, few) = (trace.stats.executions, reads_from.stats.executions);
     let may_be_more = annotation.count(name, Equivalence::ReadsFrom).is_some_and(|count| count.at_least);
@@ -223,6 +226,40 @@ fn problems_with(
         }
     }
     checked
+}
+
+/// What is wrong with a test where threads that are alike, or updates that commute, are explored in one order, given what
+/// it comes to without.
+fn problems_reduced(
+    explored: &Explored,
+    test: &Test,
+    annotation: &Annotation,
+    config: Config,
+    plain: &Checked,
+) -> Vec<String> {
+    let model = config.model;
+    let case = format!("{} under {model}, {} on", test.name, if config.symmetry { "symmetry" } else { "commute" });
+    let check = |workers| explored.check_with(test, Config { workers, ..config.clone() });
+    let checked = check(1);
+    let expected = expected(test, annotation, model.name());
+    let mut wrong = Vec::new();
+    if !is_expected(&checked, &expected, &annotation.file) {
+        wrong.push(format!("{case}: {} instead of {expected:?}", found(&checked)));
+    }
+    let Stats { executions, blocked, .. } = checked.stats;
+    let passed = (plain.outcome, checked.outcome) == (Outcome::Passed, Outcome::Passed);
+    if passed && executions > plain.stats.executions {
+        wrong.push(format!("{case}: {executions} executions, and {} without", plain.stats.executions));
+    }
+    if let Some(count) = annotation.reduced_count(model.name(), &config)
+        && !count.is(executions, blocked)
+    {
+        wrong.push(format!("{case}: {executions}+{blocked} executions instead of {count:?}"));
+    }
+    if summary(&check(2)) != summary(&checked) {
+        wrong.push(format!("{case}: two workers find something else than one"));
+    }
+    wrong
 }
 
 /// Whether a test ended as it must.

@@ -2,12 +2,14 @@
 //!
 //! Cargo does not know that what it keeps there depends on our driver and on our sysroot: when one of them is not the one
 //! that was used last, everything is compiled again.
+//!
+//! A directory with our stamp is ours; nothing else is ever written to or removed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::lock;
 use crate::style::Style;
@@ -16,8 +18,27 @@ use crate::style::Style;
 const LOCK: &str = ".cargo-dpor.lock";
 /// Names the driver and the sysroot that were used last.
 const STAMP: &str = ".cargo-dpor.stamp";
-/// What does not come from cargo, and is kept.
-const KEPT: [&str; 2] = [LOCK, "replay"];
+/// What does not come from cargo, and is kept. The stamp stays until another takes its place: as long as anything is
+/// left, the directory is known to be ours.
+const KEPT: [&str; 3] = [LOCK, STAMP, "replay"];
+/// What our directory is called, and where that is the name of somebody else's.
+const NAMES: [&str; 2] = ["dpor", ".cargo-dpor"];
+
+/// Our directory in a target directory. With `--target-dir .`, for example, a directory `dpor` may well be the user's.
+pub fn within(target: &Path) -> Result<PathBuf> {
+    match NAMES.map(|name| target.join(name)) {
+        [usual, _] if is_ours(&usual) => Ok(usual),
+        [_, other] if is_ours(&other) => Ok(other),
+        [usual, other] => bail!("neither {} nor {} is a directory of cargo-dpor", usual.display(), other.display()),
+    }
+}
+
+/// Whether a directory has our stamp, or has nothing yet, or nothing but our lock.
+fn is_ours(path: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(path) else { return path.symlink_metadata().is_err() };
+    let is_lock = |entry: fs::DirEntry| entry.file_name() == LOCK;
+    path.join(STAMP).is_file() || entries.into_iter().all(|entry| entry.is_ok_and(is_lock))
+}
 
 /// The directory, for this process alone as long as this lives.
 pub struct TargetDirectory {
@@ -72,7 +93,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("cargo-dpor-target-{}", std::process::id()));
         let driver = directory.join("driver");
         let target = directory.join("dpor");
-        fs::create_dir_all(target.join("replay")).unwrap();
+        fs::create_dir_all(&target).unwrap();
         fs::write(&driver, "1").unwrap();
         let open =
             |sysroot: &str| drop(TargetDirectory::open(&target, &driver, sysroot.as_ref(), Style::plain()).unwrap());
@@ -81,6 +102,7 @@ mod tests {
 
         open("/a");
         build();
+        fs::create_dir(target.join("replay")).unwrap();
         open("/a");
         assert!(has_build());
         open("/b");
@@ -91,5 +113,22 @@ mod tests {
         assert!(!has_build());
         assert!(target.join("replay").is_dir());
         fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn what_has_no_stamp_is_not_ours() {
+        let target = std::env::temp_dir().join(format!("cargo-dpor-within-{}", std::process::id()));
+        let (usual, other) = (target.join("dpor"), target.join(".cargo-dpor"));
+        assert_eq!(within(&target).unwrap(), usual, "nothing is there");
+        fs::create_dir_all(&usual).unwrap();
+        fs::write(usual.join(LOCK), "").unwrap();
+        assert_eq!(within(&target).unwrap(), usual, "nothing but a lock is there");
+        fs::write(usual.join("thesis.tex"), "").unwrap();
+        assert_eq!(within(&target).unwrap(), other);
+        fs::write(&other, "a file").unwrap();
+        assert!(within(&target).is_err());
+        fs::write(usual.join(STAMP), "").unwrap();
+        assert_eq!(within(&target).unwrap(), usual);
+        fs::remove_dir_all(&target).unwrap();
     }
 }

@@ -6,6 +6,7 @@ use dpor_engine::verdict::{ErrorKind, Location};
 use dpor_engine::vm::ThreadId;
 
 use super::names;
+use super::printable::for_terminal;
 use super::source::Sources;
 use crate::finding::{Finding, FindingKind, Note};
 use crate::style::Style;
@@ -32,8 +33,9 @@ pub fn render(finding: &Finding, sources: &mut Sources, style: Style) -> String 
     notes.extend(without_source(&mut shown, sources));
     let title = Level::ERROR.primary_title(problem.message.as_str()).id(finding.kind.name());
     let mut main = title.elements(snippets(&shown, sources));
+    let notes: Vec<_> = notes.iter().map(|note| for_terminal(note)).collect();
     for note in &notes {
-        main = main.element(Level::NOTE.message(note.as_str()));
+        main = main.element(Level::NOTE.message(&**note));
     }
     let mut groups = vec![main];
     for (remark, shown) in &remarks {

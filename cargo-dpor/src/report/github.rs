@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use dpor_engine::verdict::Location;
 
 use super::human::Human;
+use super::printable::{WithoutCommands, for_terminal};
 use super::{Report, Summary, TestResult};
 use crate::finding::Finding;
 use crate::select::Selection;
 
-pub struct Github<W> {
-    human: Human<W>,
+pub struct Github<W: Write> {
+    human: Human<WithoutCommands<W>>,
     root: PathBuf,
     /// The directory that GitHub's paths are relative to.
     repository: Option<PathBuf>,
 }
 
 impl<W: Write> Github<W> {
-    pub fn new(human: Human<W>, root: &Path, repository: Option<PathBuf>) -> Github<W> {
+    pub fn new(human: Human<WithoutCommands<W>>, root: &Path, repository: Option<PathBuf>) -> Github<W> {
         Github { human, root: root.to_owned(), repository }
     }
 
@@ -36,7 +37,7 @@ impl<W: Write> Github<W> {
             None => format!("\n{}", note.message),
         });
         let message = format!("{}{}", problem.message, notes.collect::<String>());
-        writeln!(self.human.out(), "::error {}::{}", properties.join(","), escape_message(&message))
+        self.human.out().command(&format!("::error {}::{}", properties.join(","), escape_message(&message)))
     }
 
     /// A path as it is in the repository.
@@ -49,7 +50,7 @@ impl<W: Write> Github<W> {
 
 /// As GitHub wants it in messages.
 fn escape_message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    for_terminal(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// As GitHub wants it in properties.
@@ -103,7 +104,7 @@ mod tests {
         let result = fixture::result(&binary, &test, Outcome::Failed, vec![finding]);
         let mut out = Vec::new();
         let root = Path::new("/home/me/repository/crates/stack");
-        let human = Human::new(&mut out, Style::plain(), root.to_owned(), Details::default());
+        let human = Human::new(WithoutCommands::new(&mut out), Style::plain(), root.to_owned(), Details::default());
         Github::new(human, root, Some("/home/me/repository".into())).test(&result).unwrap();
         let text = String::from_utf8(out).unwrap();
         let annotation = text.lines().last().unwrap();

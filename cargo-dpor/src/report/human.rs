@@ -9,6 +9,7 @@ use dpor_engine::model::MemoryModel;
 use dpor_engine::verdict::Outcome;
 
 use super::explanation;
+use super::printable;
 use super::source::Sources;
 use super::{Details, Report, Summary, TestResult, help, list_names};
 use crate::finding::Finding;
@@ -59,7 +60,7 @@ impl<W: Write> Human<W> {
             return Ok(());
         }
         writeln!(self.out, "--- output of {test} ---")?;
-        write!(self.out, "{output}")?;
+        write!(self.out, "{}", printable::for_terminal(output))?;
         if !output.ends_with('\n') {
             writeln!(self.out)?;
         }
@@ -87,7 +88,9 @@ impl<W: Write> Report for Human<W> {
         let outcome = result.verdict.outcome;
         let name = format!("{} {}", result.binary.id(), self.style.bold(&result.test.name));
         let reason = match (outcome, &result.test.config.ignore) {
-            (Outcome::Ignored, Some(reason)) if !reason.is_empty() => format!(": {reason}"),
+            (Outcome::Ignored, Some(reason)) if !reason.is_empty() => {
+                format!(": {}", printable::for_terminal(reason).replace('\n', " "))
+            }
             _ => String::new(),
         };
         let status = self.status(outcome);
@@ -239,6 +242,16 @@ mod tests {
         let (binary, test) = (fixture::binary(), fixture::test("ignore=slow"));
         let result = fixture::result(&binary, &test, Outcome::Ignored, vec![]);
         assert_eq!(report(false, |human| human.test(&result)), "     IGNORED [         ] stack tests::pops: slow\n");
+    }
+
+    #[test]
+    fn nothing_that_a_test_says_acts_on_the_terminal() {
+        let (binary, test) = (fixture::binary(), fixture::test("ignore=\u{1b}[2J"));
+        let mut result = fixture::result(&binary, &test, Outcome::Ignored, vec![fixture::finding()]);
+        result.verdict.findings[0].problem.message = "\u{1b}[2J".into();
+        result.verdict.findings[0].problem.notes[0].message = "\u{1b}[2J".into();
+        result.verdict.findings[0].execution.as_mut().unwrap().output.all = "\u{1b}[2J".into();
+        assert!(!report(false, |human| human.test(&result)).contains('\u{1b}'));
     }
 
     #[test]

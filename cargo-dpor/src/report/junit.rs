@@ -1,6 +1,11 @@
 //! JUnit's XML, as CI systems read it: a suite for each target, a case for each test and model.
+//!
+//! It is one document. Where it goes to a file, the file has the document about the tests so far as soon as one ends:
+//! a check that is killed has left what it found.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write, stdout};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,22 +14,72 @@ use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite}
 
 use super::execution::Extent;
 use super::explanation;
+use super::printable::for_xml;
 use super::source::Sources;
 use super::{Details, Report, Summary, TestResult, list_names};
 use crate::finding::FindingKind;
 use crate::select::Selection;
 use crate::style::Style;
 
+/// Where a document goes.
+pub enum Destination<W> {
+    /// The last one goes there.
+    Stream(W),
+    /// Each goes to the same place, in place of the one before.
+    File { file: File, start: u64 },
+}
+
+impl Destination<io::Stdout> {
+    /// The standard output, which may be a file.
+    pub fn stdout() -> Destination<io::Stdout> {
+        let file = stdout().as_fd().try_clone_to_owned().map(File::from);
+        let file = file.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+        match file {
+            Ok((file, metadata)) if metadata.is_file() => Destination::File { file, start: metadata.len() },
+            _ => Destination::Stream(stdout()),
+        }
+    }
+}
+
+impl<W: Write> Destination<W> {
+    fn replace(&mut self, text: &str) -> io::Result<()> {
+        match self {
+            Destination::Stream(out) => {
+                out.write_all(text.as_bytes())?;
+                out.flush()
+            }
+            Destination::File { file, start } => {
+                file.set_len(*start)?;
+                file.seek(SeekFrom::Start(*start))?;
+                file.write_all(text.as_bytes())
+            }
+        }
+    }
+}
+
 pub struct Junit<W> {
-    out: W,
+    out: Destination<W>,
     sources: Sources,
     trace: Extent,
     suites: Vec<(TestSuite, Duration)>,
 }
 
 impl<W: Write> Junit<W> {
-    pub fn new(out: W, root: PathBuf, details: Details) -> Junit<W> {
+    pub fn new(out: Destination<W>, root: PathBuf, details: Details) -> Junit<W> {
         Junit { out, sources: Sources::new(root), trace: details.trace, suites: Vec::new() }
+    }
+
+    /// All of it.
+    fn document(&self, duration: Duration) -> io::Result<String> {
+        let mut report = quick_junit::Report::new("cargo-dpor");
+        report.set_time(duration);
+        for (suite, time) in &self.suites {
+            let mut suite = suite.clone();
+            suite.set_time(*time);
+            report.add_test_suite(suite);
+        }
+        let xml = report.to_string().map_err(io::Error::other)?;
+        Ok(without_skipped(&xml))
     }
 
     fn suite(&mut self, name: &str) -> &mut (TestSuite, Duration) {
@@ -41,7 +96,8 @@ impl<W: Write> Junit<W> {
         case.set_classname(result.binary.id()).set_time(result.duration);
         let failing = result.verdict.findings.iter().find_map(|finding| finding.execution.as_ref());
         if let Some(execution) = failing {
-            case.set_system_out(execution.output.stdout.as_str()).set_system_err(execution.output.stderr.as_str());
+            let output = &execution.output;
+            case.set_system_out(for_xml(&output.stdout)).set_system_err(for_xml(&output.stderr));
         }
         case
     }
@@ -61,7 +117,7 @@ impl<W: Write> Junit<W> {
         let texts = result.verdict.findings.iter();
         let texts = texts.map(|finding| explanation::render(finding, &mut self.sources, self.trace, Style::plain()));
         let text = texts.collect::<Vec<_>>().join("\n");
-        status.set_description(text);
+        status.set_description(for_xml(&text));
         status
     }
 }
@@ -96,20 +152,23 @@ fn without_skipped(xml: &str) -> String {
 }
 
 fn message(kind: FindingKind, message: &str) -> String {
-    format!("{}: {message}", kind.name())
+    format!("{}: {}", kind.name(), for_xml(message))
 }
 
 fn ignored(result: &TestResult) -> TestCaseStatus {
     let mut status = TestCaseStatus::skipped();
     if let Some(reason) = result.test.config.ignore.as_ref().filter(|reason| !reason.is_empty()) {
-        status.set_message(reason.as_str());
+        status.set_message(for_xml(reason));
     }
     status
 }
 
 impl<W: Write> Report for Junit<W> {
     fn list(&mut self, selection: &Selection) -> io::Result<()> {
-        list_names(&mut self.out, selection)
+        match &mut self.out {
+            Destination::Stream(out) => list_names(out, selection),
+            Destination::File { file, .. } => list_names(file, selection),
+        }
     }
 
     fn begin(&mut self, _: &Selection) -> io::Result<()> {
@@ -122,6 +181,11 @@ impl<W: Write> Report for Junit<W> {
         suite.add_test_case(case);
         suite.add_properties(properties(result));
         *time += result.duration;
+        if let Destination::File { .. } = self.out {
+            let so_far = self.suites.iter().map(|(_, time)| time).sum();
+            let text = self.document(so_far)?;
+            self.out.replace(&text)?;
+        }
         Ok(())
     }
 
@@ -131,14 +195,7 @@ impl<W: Write> Report for Junit<W> {
     }
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
-        let mut report = quick_junit::Report::new("cargo-dpor");
-        report.set_time(summary.duration);
-        for (mut suite, time) in self.suites.drain(..) {
-            suite.set_time(time);
-            report.add_test_suite(suite);
-        }
-        let xml = report.to_string().map_err(io::Error::other)?;
-        self.out.write_all(without_skipped(&xml).as_bytes())?;
-        self.out.flush()
+        let text = self.document(summary.duration)?;
+        self.out.replace(&text)
     }
 }

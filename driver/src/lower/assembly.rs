@@ -1,7 +1,7 @@
 //! Inline assembly: the few instructions that Rust code uses where the language has nothing of the kind, or nothing as
 //! fast.
 
-use dpor_engine::program::{AtomicWidth, Builtin, Op, Ordering, RmwOp};
+use dpor_engine::program::{AtomicWidth, Builtin, Op, Ordering};
 use rustc_ast::InlineAsmTemplatePiece;
 use rustc_middle::mir::{self, InlineAsmOperand};
 
@@ -57,9 +57,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     fn invert(&mut self, pointer: &mir::Operand<'tcx>, width: AtomicWidth) {
         let ptr = self.operand_register(pointer);
-        let (src, dst) = (self.emit.register(), self.emit.register());
-        self.emit.imm(src, u64::MAX >> (64 - 8 * width.bytes()));
-        self.emit.op(Op::AtomicRmw { op: RmwOp::Xor, width, ordering: Ordering::Relaxed, dst, ptr, src });
+        let bytes = self.emit.register();
+        self.emit.imm(bytes, u64::from(width.bytes()));
+        self.builtin(Builtin::Invert, &[ptr, bytes]);
     }
 }
 

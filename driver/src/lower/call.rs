@@ -149,11 +149,22 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
             _ => {
                 let ptr = self.operand_register(func);
+                let converts = self.signature_promise(ptr, callee);
                 let spot = self.spot(destination);
                 let mut list = self.result_pointer(&spot);
-                self.arguments(args, untuple, &mut list);
                 let unwind = self.unwind(unwind);
+                let (other, done) = (self.emit.label(), self.emit.label());
+                if let Some(converts) = converts {
+                    self.emit.jump_if_not(converts, other);
+                    let mut list = list.clone();
+                    self.plain_arguments(args, &mut list);
+                    self.finish_call(Callee::Pointer(ptr), list, spot, unwind);
+                    self.emit.jump(done);
+                }
+                self.emit.bind(other);
+                self.arguments(args, untuple, &mut list);
                 self.finish_call(Callee::Pointer(ptr), list, spot, unwind);
+                self.emit.bind(done);
             }
         }
     }
@@ -200,6 +211,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if self.is_known && self.builder.origin(instance.def_id()) == Origin::Std {
             self.describe_call(args, destination);
         }
+        self.call_promises(instance, args);
         let spot = self.spot(destination);
         let mut list = self.result_pointer(&spot);
         self.arguments(args, untuple, &mut list);
@@ -208,6 +220,35 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
         let unwind = self.unwind(unwind);
         self.finish_call(Callee::Instance(instance), list, spot, unwind);
+        self.result_promises(instance, spot);
+    }
+
+    /// Begins the function anew where it calls itself at its end, with arguments in registers; false where it does not.
+    pub(super) fn tail_call(&mut self, func: &mir::Operand<'tcx>, args: &[Spanned<mir::Operand<'tcx>>]) -> bool {
+        let ty::FnDef(def_id, generics) = *self.mono(func.ty(self.body, self.tcx)).kind() else { return false };
+        let Some(generics) = generics.no_bound_vars() else { return false };
+        let instance = Instance::expect_resolve(self.tcx, typing_env(), def_id, generics, self.span);
+        let sizes: Vec<_> = self.body.args_iter().map(|local| self.repr(self.local_layout(local))).collect();
+        if instance != self.instance
+            || self.body.spread_arg.is_some()
+            || self.caller_location.is_some()
+            || sizes.contains(&Repr::Memory)
+        {
+            return false;
+        }
+        let mut list = Vec::new();
+        self.arguments(args, false, &mut list);
+        let copies: Vec<Reg> = list.iter().map(|_| self.emit.register()).collect();
+        for (copy, arg) in copies.iter().zip(&list) {
+            self.emit.mov(*copy, *arg);
+        }
+        // Where the result goes comes before the arguments.
+        let first = u16::from(self.results) + self.params - copies.len() as u16;
+        for (index, copy) in (0..).zip(&copies) {
+            self.emit.mov(Reg(first + index), *copy);
+        }
+        self.emit.jump(self.start);
+        true
     }
 
     /// Says what a call of the library may allocate, and what that is called.
@@ -272,7 +313,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// Appends the registers that pass one argument.
-    fn argument(&mut self, value: Value<'tcx>, layout: TyAndLayout<'tcx>, moved: bool, list: &mut Vec<Reg>) {
+    pub(super) fn argument(&mut self, value: Value<'tcx>, layout: TyAndLayout<'tcx>, moved: bool, list: &mut Vec<Reg>) {
         match value {
             Value::Zst => {}
             Value::One(prim, atom) => {

@@ -27,7 +27,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
             CastKind::PointerCoercion(_, _) => self.operand(operand).0,
             CastKind::Transmute | CastKind::BoxDerefTransmute | CastKind::Subtype => {
                 let (value, from) = self.operand(operand);
-                self.transmute(value, from, layout)
+                let value = self.transmute(value, from, layout);
+                if kind == CastKind::Transmute {
+                    self.transmute_promises(value, from, layout);
+                }
+                value
             }
             CastKind::IntToInt
             | CastKind::FloatToInt

@@ -1,6 +1,8 @@
 //! Intrinsics: what the compiler would otherwise generate code for itself.
 
-use dpor_engine::program::{BinOp, Builtin, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width};
+use dpor_engine::program::{
+    BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Unwind, Width,
+};
 use rustc_abi::Align;
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, UnwindAction};
@@ -238,6 +240,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if let Some((op, counts)) = op {
             let (prim, atom) = self.scalar_operand(args[0]);
             let src = self.prim_register(prim, atom);
+            if name.ends_with("_nonzero") {
+                self.require_nonzero(prim, src, name);
+            }
             let dst = self.emit.registers(if counts { 1 } else { prim.registers() });
             match prim.int_ty() {
                 Some(ty) => self.emit.op(Op::Un { op, ty, dst, src }),
@@ -249,7 +254,8 @@ impl<'tcx> Lowering<'_, 'tcx> {
         match name {
             "saturating_add" => self.saturating(OverflowOp::Add, args, spot),
             "saturating_sub" => self.saturating(OverflowOp::Sub, args, spot),
-            "exact_div" | "unchecked_div" => self.plain_binary(mir::BinOp::Div, args, spot),
+            "exact_div" => self.exact_div(args, spot),
+            "unchecked_div" => self.plain_binary(mir::BinOp::Div, args, spot),
             "unchecked_rem" => self.plain_binary(mir::BinOp::Rem, args, spot),
             "three_way_compare" => self.plain_binary(mir::BinOp::Cmp, args, spot),
             "wrapping_add" => self.plain_binary(mir::BinOp::Add, args, spot),
@@ -323,11 +329,65 @@ impl<'tcx> Lowering<'_, 'tcx> {
         dst
     }
 
+    /// What is left of a float without its fraction must be a number of the type.
+    fn check_fits(&mut self, from: Prim, src: Reg, to: Prim) {
+        let Some(ty) = from.float_ty() else { return };
+        let bits = 8 * i32::from(to.size);
+        let (least, end) = match to.signed() {
+            true => (-power_of_two(bits - 1), power_of_two(bits - 1)),
+            false => (0.0, power_of_two(bits)),
+        };
+        let [whole, fits, below] = [(); 3].map(|()| self.emit.register());
+        self.emit.op(Op::FloatUn { op: FloatUnOp::Trunc, ty, dst: whole, src });
+        let least = self.atom_register(Atom::Imm(float_bits(ty, least).into()));
+        let end = self.atom_register(Atom::Imm(float_bits(ty, end).into()));
+        self.emit.op(Op::FloatBin { op: FloatBinOp::Ge, ty, dst: fits, a: whole, b: least });
+        self.emit.op(Op::FloatBin { op: FloatBinOp::Lt, ty, dst: below, a: whole, b: end });
+        self.emit.op(Op::Bin { op: BinOp::And, ty: IntTy::U64, dst: fits, a: fits, b: below });
+        self.require(fits, "a float that does not fit is converted to an integer without a check");
+    }
+
+    /// A register must not be zero.
+    pub(super) fn require(&mut self, cond: Reg, otherwise: &str) {
+        let fine = self.emit.label();
+        self.emit.jump_if(cond, fine);
+        self.unreachable(otherwise);
+        self.emit.bind(fine);
+    }
+
+    /// The operand of an intrinsic that must not be zero.
+    fn require_nonzero(&mut self, prim: Prim, src: Reg, name: &str) {
+        let mut any = src;
+        if prim.size == 16 {
+            any = self.emit.register();
+            self.emit.op(Op::Bin { op: BinOp::Or, ty: IntTy::U64, dst: any, a: src, b: Reg(src.0 + 1) });
+        }
+        self.require(any, &format!("`{name}` of zero"));
+    }
+
+    /// A division must leave nothing.
+    fn exact_div(&mut self, args: Args<'_, 'tcx>, spot: Spot<'tcx>) {
+        let rest = self.binary(mir::BinOp::Rem, args[0], args[1], None, spot.layout());
+        if let Value::One(prim, atom) = rest {
+            let mut rest = self.prim_register(prim, atom);
+            if prim.size == 16 {
+                let low = rest;
+                rest = self.emit.register();
+                self.emit.op(Op::Bin { op: BinOp::Or, ty: IntTy::U64, dst: rest, a: low, b: Reg(low.0 + 1) });
+            }
+            let exact = self.emit.register();
+            self.emit.op(Op::BinImm { op: BinOp::Eq, ty: IntTy::U64, dst: exact, a: rest, imm: 0 });
+            self.require(exact, "an exact division has a remainder");
+        }
+        self.plain_binary(mir::BinOp::Div, args, spot);
+    }
+
     fn float_intrinsic(&mut self, name: &str, args: Args<'_, 'tcx>, spot: Spot<'tcx>) -> bool {
         if name == "float_to_int_unchecked" {
             let (from, atom) = self.scalar_operand(args[0]);
             let Repr::One(to) = self.repr(spot.layout()) else { return false };
             let src = self.prim_register(from, atom);
+            self.check_fits(from, src, to);
             let dst = self.emit.registers(to.registers());
             self.float_cast(from, src, to, dst);
             self.store(Value::One(to, Atom::Register(dst)), spot);
@@ -373,6 +433,27 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 Some((count, self.layout(element)))
             }
             _ => None,
+        }
+    }
+}
+
+fn power_of_two(exponent: i32) -> f64 {
+    2f64.powi(exponent)
+}
+
+/// A float as a number of another format: a power of two, or zero, or what is too large.
+fn float_bits(ty: FloatTy, value: f64) -> u64 {
+    match ty {
+        FloatTy::F64 => value.to_bits(),
+        FloatTy::F32 => u64::from((value as f32).to_bits()),
+        FloatTy::F16 => {
+            let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+            let exponent = value.abs().log2();
+            match value {
+                0.0 => sign,
+                _ if exponent > 15.0 => sign | 0x7c00,
+                _ => sign | ((exponent as u64 + 15) << 10),
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod discriminant;
 mod intrinsic;
 mod operand;
 mod place;
+mod promises;
 mod renewed;
 mod rvalue;
 mod simd;
@@ -67,6 +68,8 @@ pub struct Lowering<'b, 'tcx> {
     /// Locals in memory of their own: size and alignment, for storage statements.
     big_locals: IndexVec<Local, Option<(u64, u64)>>,
     blocks: IndexVec<BasicBlock, Label>,
+    /// Where the arguments have arrived.
+    start: Label,
     /// What is dead where loops begin.
     dead: dead::DeadAtLoops,
     /// Where the result goes, if it is made in the frame first.
@@ -98,6 +101,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         let span = body.span;
         let mut emit = Emitter::new(place);
         let blocks = body.basic_blocks.indices().map(|_| emit.label()).collect();
+        let start = emit.label();
         let mut lowering = Lowering {
             builder,
             tcx,
@@ -110,6 +114,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             slot_sizes: IndexVec::new(),
             big_locals: IndexVec::new(),
             blocks,
+            start,
             dead: Default::default(),
             moved_to: None,
             caller_location: None,
@@ -196,6 +201,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             };
             self.locals.push(place);
         }
+        self.emit.bind(self.start);
         self.place_arguments(&arguments, &in_memory);
     }
 

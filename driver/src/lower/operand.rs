@@ -1,7 +1,7 @@
 //! Values: constants, what a place holds, and how they are stored.
 
 use dpor_engine::program::{Op, Reg};
-use rustc_middle::mir::interpret::{AllocId, GlobalAlloc, alloc_range};
+use rustc_middle::mir::interpret::{AllocId, GlobalAlloc, Scalar, alloc_range};
 use rustc_middle::mir::{self, ConstValue};
 use rustc_middle::ty::layout::TyAndLayout;
 use rustc_middle::ty::print::with_no_trimmed_paths;
@@ -278,6 +278,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         match value {
             ConstValue::ZeroSized => Value::Zst,
             ConstValue::Scalar(scalar) => {
+                if let Scalar::Ptr(pointer, _) = scalar {
+                    self.check_defined(pointer.provenance.alloc_id());
+                }
                 let bits = self.builder.scalar_bits(scalar);
                 match self.repr(layout) {
                     Repr::One(prim) => Value::One(prim, Atom::Imm(bits)),
@@ -291,6 +294,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 }
             }
             ConstValue::Slice { alloc_id, meta } => {
+                self.check_defined(alloc_id);
                 let address = self.builder.allocation_address(alloc_id);
                 match self.repr(layout) {
                     Repr::Two(a, b, offset) => {
@@ -303,7 +307,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
+    /// What is in a static that no crate defines is not known.
+    fn check_defined(&mut self, id: AllocId) {
+        if let Some(symbol) = self.builder.missing_symbol(id) {
+            self.unsupported(format!("the foreign static `{symbol}`"));
+        }
+    }
+
     fn indirect_constant(&mut self, alloc_id: AllocId, offset: u64, layout: TyAndLayout<'tcx>) -> Value<'tcx> {
+        self.check_defined(alloc_id);
         match self.repr(layout) {
             Repr::Zst => Value::Zst,
             Repr::One(prim) => Value::One(prim, self.constant_atom(alloc_id, offset, prim)),

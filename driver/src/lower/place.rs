@@ -327,11 +327,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn load_prim(&mut self, prim: Prim, addr: Addr, align: Align, dst: Reg) {
         let Some(width) = prim.width() else {
             let half = Prim { size: 8, ..prim };
-            self.load_prim(half, addr, align, dst);
+            // The first half is checked for the alignment of the whole.
+            self.load_aligned(half, Width::W64, addr, log2_up_to(align, 16), dst);
             self.load_prim(half, addr.plus(8), align.min(EIGHT), Reg(dst.0 + 1));
             return;
         };
-        let align = log2(align, width);
+        self.load_aligned(prim, width, addr, log2(align, width), dst);
+    }
+
+    fn load_aligned(&mut self, prim: Prim, width: Width, addr: Addr, align: u8, dst: Reg) {
         match (addr.base, prim.padding) {
             (Base::Slot(slot), false) => {
                 self.emit.op(Op::LoadSlot { width, dst, offset: (i64::from(slot) + addr.offset) as u16 });
@@ -353,16 +357,19 @@ impl<'tcx> Lowering<'_, 'tcx> {
     /// Stores a scalar.
     pub(super) fn store_prim(&mut self, prim: Prim, addr: Addr, align: Align, src: Reg) {
         let Some(width) = prim.width() else {
-            let half = Prim { size: 8, ..prim };
-            self.store_prim(half, addr, align, src);
-            self.store_prim(half, addr.plus(8), align.min(EIGHT), Reg(src.0 + 1));
+            self.store_aligned(Width::W64, addr, log2_up_to(align, 16), src);
+            self.store_aligned(Width::W64, addr.plus(8), log2_up_to(align, 8), Reg(src.0 + 1));
             return;
         };
+        self.store_aligned(width, addr, log2(align, width), src);
+    }
+
+    fn store_aligned(&mut self, width: Width, addr: Addr, align: u8, src: Reg) {
         if let Base::Slot(slot) = addr.base {
             self.emit.op(Op::StoreSlot { width, src, offset: (i64::from(slot) + addr.offset) as u16 });
         } else {
             let (base, offset) = self.base_and_offset(addr);
-            self.emit.op(Op::Store { width, align: log2(align, width), base, src, offset });
+            self.emit.op(Op::Store { width, align, base, src, offset });
         }
     }
 
@@ -405,7 +412,11 @@ fn slot_offset(addr: Addr) -> Option<u16> {
 
 /// The alignment that an access is checked for: its own, or that of its place where that is less.
 fn log2(align: Align, width: Width) -> u8 {
-    (align.bytes().trailing_zeros() as u8).min(width.bytes().trailing_zeros() as u8)
+    log2_up_to(align, width.bytes())
+}
+
+fn log2_up_to(align: Align, most: u32) -> u8 {
+    (align.bytes().trailing_zeros() as u8).min(most.trailing_zeros() as u8)
 }
 
 pub(super) fn typing_env<'tcx>() -> ty::TypingEnv<'tcx> {

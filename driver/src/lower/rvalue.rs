@@ -1,6 +1,6 @@
 //! Assignments: what the right-hand side computes, and where it goes.
 
-use dpor_engine::program::{BinOp, IntTy, Op, Reg};
+use dpor_engine::program::{IntTy, Op, OverflowOp, Reg};
 use rustc_abi::{FIRST_VARIANT, FieldIdx, FieldsShape};
 use rustc_index::IndexVec;
 use rustc_middle::mir::{self, AggregateKind, Rvalue};
@@ -32,6 +32,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let spot = self.spot(place);
                 let value = self.rvalue(rvalue, target_register(&spot), spot.layout());
                 self.store(value, spot);
+                if let Rvalue::Use(operand, _) = rvalue {
+                    self.copy_promises(operand, place);
+                }
             }
         }
     }
@@ -44,8 +47,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let spot = self.spot(*place);
                 self.load(spot)
             }
-            Rvalue::Ref(_, _, place) | Rvalue::RawPtr(_, place) => {
+            Rvalue::Ref(_, _, place) => {
                 let spot = self.spot(*place);
+                let value = self.address_of(spot, layout);
+                self.reference_promises(*place, value, layout);
+                value
+            }
+            Rvalue::RawPtr(_, place) => {
+                let spot = self.spot(*place);
+                self.field_promises(*place, &spot);
                 self.address_of(spot, layout)
             }
             Rvalue::ThreadLocalRef(def_id) => self.thread_local(*def_id, target, layout),
@@ -211,18 +221,13 @@ impl<'tcx> Lowering<'_, 'tcx> {
         });
     }
 
-    /// `count * size`
+    /// `count * size`, which must not be more than there are bytes.
     pub(super) fn times(&mut self, count: Reg, size: u64) -> Reg {
         if size == 1 {
             return count;
         }
-        let dst = self.emit.register();
-        if let Ok(imm) = i32::try_from(size) {
-            self.emit.op(Op::BinImm { op: BinOp::Mul, ty: IntTy::U64, dst, a: count, imm });
-        } else {
-            self.emit.imm(dst, size);
-            self.emit.op(Op::Bin { op: BinOp::Mul, ty: IntTy::U64, dst, a: dst, b: count });
-        }
+        let (dst, size) = (self.emit.register(), self.atom_register(Atom::Imm(size.into())));
+        self.emit.op(Op::BinUnchecked { op: OverflowOp::Mul, ty: IntTy::U64, dst, a: count, b: size });
         dst
     }
 }

@@ -1,6 +1,7 @@
 //! Vectors: each operation is done lane by lane.
 
 use dpor_engine::program::{BinOp, FloatBinOp, FloatUnOp, IntTy, Op, OverflowOp, Reg, UnOp, Width};
+use rustc_abi::Align;
 use rustc_middle::mir;
 use rustc_middle::ty::Instance;
 use rustc_middle::ty::layout::TyAndLayout;
@@ -308,16 +309,18 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.emit.op(Op::Bin { op: BinOp::Or, ty, dst: mask, a: mask, b: value });
             self.emit.release(mark);
         }
-        self.store_mask(mask, vector.lanes, spot);
+        self.store_mask(mask, spot);
     }
 
-    fn store_mask(&mut self, mask: Reg, lanes: u64, spot: Spot<'tcx>) {
+    fn store_mask(&mut self, mask: Reg, spot: Spot<'tcx>) {
         match self.repr(spot.layout()) {
             Repr::One(prim) => self.store(Value::One(prim, Atom::Register(mask)), spot),
             _ => {
-                let bytes = lanes.div_ceil(8).next_power_of_two().min(8) as u8;
-                let prim = Prim { size: bytes, ..Prim::USIZE };
-                self.store(Value::One(prim, Atom::Register(mask)), spot);
+                // An array of as many bytes as it takes.
+                let addr = self.temporary_bytes(8, 8);
+                self.store_prim(Prim::USIZE, addr, Align::EIGHT, mask);
+                let bytes = MemPlace { addr, meta: None, layout: spot.layout(), align: Align::ONE };
+                self.store(Value::Memory(bytes), spot);
             }
         }
     }

@@ -46,6 +46,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                     None => self.unreachable("a function that does not return returned"),
                 }
             }
+            TerminatorKind::TailCall { func, args, .. } if self.tail_call(func, args) => {}
             TerminatorKind::TailCall { func, args, .. } => {
                 let destination = mir::Place::return_place();
                 self.call(func, args, destination, None, UnwindAction::Continue, terminator.source_info);

@@ -8,10 +8,12 @@
 //! A failing execution is run once more to tell what happened in it ([`crate::trace`]), and can be at any later time:
 //! a [`Recording`] has all that is needed for that besides the program.
 
+mod alike;
+mod identity;
 mod locations;
 mod output;
 mod subject;
-mod trail;
+pub mod trail;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,8 +97,9 @@ pub fn check_with_progress(
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
     let timed = RunOptions { deadline, interrupt: config.interrupt.clone(), ..options.clone() };
     let mut tracked = Tracked::default();
+    let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
     loop {
-        let subject = Subject::new(image, entry, &timed, tracked.clone());
+        let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
         progress.inspect(|progress| progress.reset());
         let limits = limited(config, deadline);
         let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);

@@ -16,6 +16,8 @@ pub(super) struct FirstOutput {
 }
 
 impl Observer<Subject> for FirstOutput {
+    const LOOKS: bool = false;
+
     fn begin(&mut self, path: &Path) {
         self.part.clone_from(path);
     }

@@ -13,6 +13,7 @@ use crate::vm::{
     Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
+use super::alike::Births;
 use super::locations::{Atomic, Locations};
 use super::trail::{self, Trails, Visited, may_wait};
 
@@ -33,6 +34,8 @@ pub struct Subject {
     unroll: Option<u32>,
     /// The loop that was given up because of that: the first in the source.
     given_up: Mutex<Option<Box<Failure>>>,
+    /// Whether threads are compared with each other.
+    compares_threads: bool,
     /// Whether there were atomics in memory that is not initialized: only then reads are looked at closely.
     uninitialized: AtomicBool,
 }
@@ -79,6 +82,10 @@ pub struct State {
     written: u64,
     /// Whether it has accessed what others may write, and had not done so before in its loop.
     touched: bool,
+    /// Whether it has looked at what threads share, not counting what the standard library does for itself.
+    looked: bool,
+    /// The threads that have begun.
+    births: Births,
     /// What went wrong.
     issue: Option<Issue>,
 }
@@ -90,6 +97,8 @@ impl Clone for State {
             trails: self.trails.clone(),
             written: self.written,
             touched: self.touched,
+            looked: self.looked,
+            births: self.births.clone(),
             issue: self.issue.clone(),
         }
     }
@@ -98,14 +107,23 @@ impl Clone for State {
     fn clone_from(&mut self, source: &State) {
         self.vm.clone_from(&source.vm);
         self.trails.clone_from(&source.trails);
-        (self.written, self.touched) = (source.written, source.touched);
+        (self.written, self.touched, self.looked) = (source.written, source.touched, source.looked);
+        self.births.clone_from(&source.births);
         self.issue.clone_from(&source.issue);
     }
 }
 
 impl State {
     fn of(vm: Explored<graph::Action>) -> State {
-        State { vm, trails: Trails::default(), written: 0, touched: false, issue: None }
+        State {
+            vm,
+            trails: Trails::default(),
+            written: 0,
+            touched: false,
+            looked: false,
+            births: Births::default(),
+            issue: None,
+        }
     }
 
     /// Something went wrong, or was learned.
@@ -167,8 +185,14 @@ impl Subject {
             spurious: options.spurious,
             unroll: options.unroll,
             given_up: Mutex::new(None),
+            compares_threads: false,
             uninitialized: AtomicBool::new(false),
         }
+    }
+
+    /// The same, and it says which threads are alike, unless somebody tells them apart.
+    pub fn comparing_threads(self, compares_threads: bool) -> Subject {
+        Subject { compares_threads: compares_threads && !self.tracked.contains(Site::Identity), ..self }
     }
 
     /// Runs a thread to its next visible action.
@@ -179,10 +203,28 @@ impl Subject {
             let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
             return state.fail(failure);
         }
+        state.looked = false;
         match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(failure) => state.fail(failure),
+        }
+    }
+
+    /// Somebody tells threads apart that are alike: exploring begins again, unless something is wrong already.
+    fn tell_apart(&self, state: &mut State, action: graph::Action) -> graph::Action {
+        if action != graph::Action::Fail {
+            state.issue = Some(Issue::Shared(Site::Identity));
+        }
+        graph::Action::Fail
+    }
+
+    /// The next action of a thread, unless it is to memory by which threads that are alike are told apart.
+    fn unless_told_apart(&self, state: &mut State, action: graph::Action) -> graph::Action {
+        let is_personal = |loc| state.births.is_personal(self.locations.atomic(loc).address & !QUEUE_BIT);
+        match !state.births.is_empty() && action.loc().is_some_and(is_personal) {
+            true => self.tell_apart(state, action),
+            false => action,
         }
     }
 
@@ -202,8 +244,8 @@ impl Subject {
     /// Notices where a thread waits in a loop.
     #[inline]
     fn follow(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
-        let Stepped { action, mark, effect, changed, written, touched, in_loop, .. } = stepped;
-        state.written = written;
+        let Stepped { action, mark, effect, changed, written, touched, looked, contended, in_loop, .. } = stepped;
+        (state.written, state.looked) = (written, looked);
         if let Some(bound) = self.unroll
             && state.trails.come_back(id, mark.site) > bound
         {
@@ -217,8 +259,8 @@ impl Subject {
             Effect::Fence => state.trails.fence(id),
             Effect::Nothing => {}
         }
-        state.touched = state.trails.touch(id, touched.contended);
-        state.trails.go_on(id, changed == Changes::OwnBlocks, touched.any);
+        state.touched = state.trails.touch(id, contended);
+        state.trails.go_on(id, changed == Changes::OwnBlocks, touched);
         if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
     }
 
@@ -229,7 +271,7 @@ impl Subject {
         let visited = state.trails.visit(id, mark, blocks);
         let may_retry = matches!(action, graph::Action::Cas { .. });
         let of_interest = match visited {
-            Visited::New | Visited::Differently => may_retry,
+            Visited::New | Visited::Differently { .. } => may_retry,
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         let undone = matches!(visited, Visited::Alike { undone: true, .. });
@@ -238,7 +280,13 @@ impl Subject {
             state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
         }
-        if matches!(visited, Visited::Alike { touched: true, .. }) && !self.tracked.is_touched() {
+        let touches = match visited {
+            Visited::Alike { touched, .. } => touched,
+            // It may be left out all the same, as an iteration that counts, or an attempt.
+            Visited::Differently { touched } => touched && self.tracked.contains(site),
+            _ => false,
+        };
+        if touches && !self.tracked.is_touched() {
             state.issue = Some(Issue::Shared(Site::Touching));
             return graph::Action::Fail;
         }
@@ -507,9 +555,15 @@ impl Program for Subject {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
-        self.run(state, vm_thread(thread), Cue::Start, Moment { clock, events: 0, graph })
+        if self.compares_threads && thread.index() > 0 {
+            let State { vm, births, looked, .. } = state;
+            births.begin(vm, graph, thread, *looked);
+        }
+        let action = self.run(state, vm_thread(thread), Cue::Start, Moment { clock, events: 0, graph });
+        self.unless_told_apart(state, action)
     }
 
+    #[inline]
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
         if answer.initial
             && self.uninitialized.load(atomic::Ordering::Relaxed)
@@ -519,9 +573,27 @@ impl Program for Subject {
         }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        self.run(state, vm_thread(thread), cue, Moment { clock: answer.clock, events, graph: answer.graph })
+        let moment = Moment { clock: answer.clock, events, graph: answer.graph };
+        if state.births.is_empty() {
+            return self.run(state, vm_thread(thread), cue, moment);
+        }
+        let mut told_apart = false;
+        let joins = matches!(state.vm.pending(vm_thread(thread)), Some(Action::Join { .. }));
+        if let Some(Action::Join { thread: joined }) = state.vm.pending(vm_thread(thread)) {
+            told_apart = state.births.join(&state.vm, ThreadId::new(joined.index()));
+        }
+        let action = self.run(state, vm_thread(thread), cue, moment);
+        if told_apart || joins && state.looked && answer.graph.has_joined_some(thread) {
+            return self.tell_apart(state, action);
+        }
+        self.unless_told_apart(state, action)
     }
 
+    fn like(&self, state: &State, _: &Graph, thread: ThreadId) -> Option<ThreadId> {
+        state.births.like(thread)
+    }
+
+    #[inline]
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
         let is_loop = |site| self.tracked.contains(Site::Loop(site));
         self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
@@ -531,6 +603,7 @@ impl Program for Subject {
         self.tracked.has_loops() || self.tracked.has_undoing_loops()
     }
 
+    #[inline]
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
         let undoes = |site| self.tracked.contains(Site::Undoing(site));
         self.tracked.has_undoing_loops()
@@ -540,6 +613,10 @@ impl Program for Subject {
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
         (a.written, a.touched) == (b.written, b.touched) && a.vm.is_alike(&b.vm, vm_thread(thread))
+    }
+
+    fn is_same(&self, a: &State, b: &State, _: ThreadId) -> bool {
+        a.issue == b.issue && a.vm.is_same(&b.vm)
     }
 
     fn has_effect(&self, state: &State) -> bool {
@@ -568,8 +645,8 @@ impl Program for Subject {
         value
     }
 
-    fn all_left(&self, state: &State, keepers: Loc) -> bool {
-        self.initial_value(state, keepers) == 0
+    fn keepers(&self, state: &State, keepers: Loc) -> u32 {
+        self.initial_value(state, keepers) as u32
     }
 
     fn error(&self, state: &State, graph: &Graph, thread: ThreadId) -> Issue {
@@ -590,6 +667,10 @@ impl Program for Subject {
 
     fn is_lesson(&self, issue: &Issue) -> bool {
         !matches!(issue, Issue::Failure(_))
+    }
+
+    fn is_lesson_of_trial(&self, issue: &Issue) -> bool {
+        self.is_lesson(issue) && !matches!(issue, Issue::Shared(Site::Seen(_)))
     }
 
     fn state_bytes(&self, state: &State) -> usize {

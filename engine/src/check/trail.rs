@@ -8,8 +8,9 @@
 //! [`Program::note_left_out`](crate::explore::Program::note_left_out)), an iteration that accesses what the thread has
 //! not accessed before, since it began to be without effect, is no iteration without effect. The next one, which
 //! accesses the same, is. Of all iterations that access the same, one is enough: wherever another one takes part in a
-//! race, there is an execution in which all but that one are left out. What was accessed before a release fence counts
-//! for nothing, as the fence may order it before what others do.
+//! race, there is an execution in which all but that one are left out. What was accessed before the loop counts for
+//! nothing if a release fence came after it, or a write that was not taken back: these may order it before what others
+//! do.
 
 use crate::explore::MAX_WRITES;
 use crate::graph::Action;
@@ -36,6 +37,8 @@ pub struct Trails {
 #[derive(Clone, Copy, Debug)]
 struct Accessed {
     thread: ThreadId,
+    /// How often it had written.
+    writes: u32,
     what: Access,
 }
 
@@ -85,8 +88,8 @@ struct Rounds {
 pub enum Visited {
     /// The thread was not there before.
     New,
-    /// It was, in another state.
-    Differently,
+    /// It was, in another state; it may have accessed memory that threads share since.
+    Differently { touched: bool },
     /// It was, in the same state, but for what it has written to blocks of its own.
     AlikeButForBlocks,
     /// It was, in the same state, and has had so many events since; it may have written and taken that back, and it may
@@ -103,11 +106,20 @@ impl Clone for Trails {
 
     #[inline]
     fn clone_from(&mut self, source: &Trails) {
-        self.visits.clone_from(&source.visits);
-        self.writes.clone_from(&source.writes);
-        self.accesses.clone_from(&source.accesses);
-        self.rounds.clone_from(&source.rounds);
-        self.undone.clone_from(&source.undone);
+        copy_list(&mut self.visits, &source.visits);
+        copy_list(&mut self.writes, &source.writes);
+        copy_list(&mut self.accesses, &source.accesses);
+        copy_list(&mut self.rounds, &source.rounds);
+        copy_list(&mut self.undone, &source.undone);
+    }
+}
+
+/// Makes a list the copy of another. Mostly both are empty, and then there is nothing to do.
+#[inline]
+fn copy_list<T: Copy>(to: &mut Vec<T>, from: &[T]) {
+    to.clear();
+    if !from.is_empty() {
+        to.extend_from_slice(from);
     }
 }
 
@@ -161,34 +173,59 @@ impl Trails {
 
     /// A thread has passed a release fence.
     pub fn fence(&mut self, thread: ThreadId) {
-        if self.accesses_of(thread).next_back().is_some_and(|last| last != Access::Fence) {
-            self.accesses.push(Accessed { thread, what: Access::Fence });
+        if self.accesses_of(thread).next_back().is_some_and(|last| last.what != Access::Fence) {
+            let writes = self.write_count(thread);
+            self.accesses.push(Accessed { thread, writes, what: Access::Fence });
         }
     }
 
     fn access(&mut self, thread: ThreadId, what: Access) -> bool {
-        let since_fence = self.accesses_of(thread).rev().take_while(|access| *access != Access::Fence);
-        let is_new = !since_fence.into_iter().any(|access| access == what);
+        let writes = self.write_count(thread);
+        let since_fence = self.accesses_of(thread).rev().take_while(|access| access.what != Access::Fence);
+        let is_new = !since_fence.into_iter().any(|access| (access.what, access.writes) == (what, writes));
         if is_new {
-            self.accesses.push(Accessed { thread, what });
+            self.accesses.push(Accessed { thread, writes, what });
         }
         is_new
     }
 
-    fn accesses_of(&self, thread: ThreadId) -> impl DoubleEndedIterator<Item = Access> {
-        self.accesses.iter().filter(move |accessed| accessed.thread == thread).map(|accessed| accessed.what)
+    fn accesses_of(&self, thread: ThreadId) -> impl DoubleEndedIterator<Item = &Accessed> {
+        self.accesses.iter().filter(move |accessed| accessed.thread == thread)
     }
 
-    /// Whether a thread has accessed something, since it was somewhere, that it had not accessed before.
-    fn has_accessed_more(&self, thread: ThreadId, before: u32) -> bool {
-        self.accesses_of(thread).skip(before as usize).any(|access| access != Access::Fence)
+    /// Whether a thread has accessed something since a visit that it had not accessed before, or only so that this counts
+    /// for nothing.
+    fn has_accessed_more(&self, visit: &Visit) -> bool {
+        let mut since = self.accesses_of(visit.thread).enumerate().skip(visit.accesses as usize);
+        since.any(|(index, access)| access.what != Access::Fence && !self.counts(visit, access.what, index))
     }
 
-    /// A thread has written something that it may take back.
+    /// Whether a thread had accessed something before a visit, which it did again later: in another iteration of that
+    /// loop; or before the loop, and has passed no release fence since, and taken back all that it has written.
+    fn counts(&self, visit: &Visit, what: Access, again: usize) -> bool {
+        let Visit { thread, mark, blocks, .. } = *visit;
+        let so_far = self.accesses_of(thread).take(again).enumerate();
+        let fence = so_far.filter(|(_, access)| access.what == Access::Fence).last().map_or(0, |(index, _)| index);
+        let is_in_iteration = |index: usize| {
+            let mut before = self.visits.iter().filter(|before| {
+                (before.thread, before.mark, before.blocks) == (thread, mark, blocks)
+                    && before.accesses as usize <= index
+            });
+            before.any(|before| self.is_undone(thread, before.writes))
+        };
+        let mut earlier = self.accesses_of(thread).enumerate().take(visit.accesses as usize);
+        earlier.any(|(index, access)| {
+            let is_kept = || index >= fence && self.is_undone(thread, access.writes);
+            access.what == what && (is_in_iteration(index) || is_kept())
+        })
+    }
+
+    /// A thread has written something that it may take back, if it is in a loop.
     #[inline]
     pub fn write(&mut self, thread: ThreadId, write: Write) {
-        if self.visits.iter().any(|visit| visit.thread == thread) {
-            self.log(thread, write);
+        match self.visits.iter().any(|visit| visit.thread == thread) {
+            true => self.log(thread, write),
+            false => self.clear(thread),
         }
     }
 
@@ -261,14 +298,15 @@ impl Trails {
             if visit.mark.site != mark.site {
                 continue;
             }
+            let differently = Visited::Differently { touched: visit.touched };
             visited = match visit.mark == mark {
-                true if self.has_accessed_more(thread, visit.accesses) => visited.max(Visited::Differently),
+                true if self.has_accessed_more(visit) => visited.max(differently),
                 true if visit.changed && visit.blocks != blocks => Visited::AlikeButForBlocks,
                 true if visit.writes == writes || self.is_undone(thread, visit.writes) => {
                     let undone = visit.writes != writes;
                     return Visited::Alike { events: visit.events, undone, touched: visit.touched };
                 }
-                _ => visited.max(Visited::Differently),
+                _ => visited.max(differently),
             };
         }
         if count == LEN

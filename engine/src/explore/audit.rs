@@ -13,17 +13,16 @@
 //! Executions that are explored one after the other mostly agree. What was looked at in the one before, and is still
 //! there, is not looked at again.
 
+use super::Failure;
 use super::confirm::{Failed, Head};
+use super::counting::{MAX_STATES, is_head};
 use super::lessons::Lesson;
 use super::program::Program;
 use super::trial::{Course, Origin, Place, Reply};
 use super::visit::Visitor;
 use super::waiting::First;
-use crate::graph::{Action, Event, EventId, Loc, Value};
+use crate::graph::{Action, Event, EventId, Loc, ThreadId, Value};
 use crate::model::{Model, Site};
-
-/// So many states of a thread at the head of a loop are told apart; where there are more, they are explored.
-const MAX_STATES: usize = 64;
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Why the exploration has to begin again, if the current execution, being full, shows that it has left too much
@@ -49,30 +48,59 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.learned.take().or(Some(Lesson::Explicit(self.graph().event(refuted).loc)))
     }
 
+    /// The same for an execution that goes no further because the program has failed: an error is one also if too much was
+    /// left out, but others may be missed.
+    pub(super) fn audit_failed(&mut self, failure: &Failure<P::Error>) -> Option<Lesson<P::Error>> {
+        matches!(failure, Failure::Program(_)).then(|| self.audit())?
+    }
+
     /// What threads access in iterations that wait was noted for the writes that were there when they read. Where they
     /// might have read from one that came later, this says what memory others have to be taken to contend for.
     fn unnoted(&mut self, audited: EventId) -> Option<Lesson<P::Error>> {
         if !self.program.touches_memory() {
             return None;
         }
-        for id in (1..self.graph().len()).map(EventId::new) {
-            let Event { thread, index, action, in_loop, is_read, snapshot, .. } = *self.graph().event(id);
-            if !in_loop || !is_read || !snapshot.is_some() {
-                continue;
+        let mut events = (1..self.graph().len()).map(EventId::new);
+        events.find_map(|id| self.unnoted_before(id, audited)).map(Lesson::Program)
+    }
+
+    /// The same for iterations, and attempts, that could have come before an event.
+    fn unnoted_before(&mut self, id: EventId, audited: EventId) -> Option<P::Error> {
+        let Event { thread, index, action, loc, in_loop, is_read, snapshot, .. } = *self.graph().event(id);
+        if !in_loop || !is_read || !snapshot.is_some() {
+            return None;
+        }
+        let from = Origin::Saved(snapshot.slot as usize);
+        let sources = self.readable_before(id);
+        let mut found = None;
+        let is_new = |source: &EventId| *source > id && *source >= audited;
+        let new = |source: &EventId| is_new(source).then(|| self.graph().written(*source, loc));
+        let new: Vec<Value> = self.graph().location(loc).co.iter().filter_map(new).collect();
+        let mut look = |visitor: &mut Self, replies: &[Reply]| {
+            if !replies.iter().any(|reply| new.contains(&reply.value)) {
+                return true;
             }
-            let from = Origin::Saved(snapshot.slot as usize);
-            for source in self.readable_before(id).into_iter().filter(|source| *source > id && *source >= audited) {
-                if self.run_iteration(thread, action, First { from, ..First::reads(source) }).is_none() {
-                    continue;
-                }
-                let Visitor { program, state, trials, .. } = self;
-                let events = self.graphs[self.level].thread(thread).len;
-                if let Some(error) = program.accessed(state, &trials.state, thread, events, index) {
-                    return Some(Lesson::Program(error));
-                }
+            let Visitor { program, state, trials, graphs, level, .. } = visitor;
+            let events = graphs[*level].thread(thread).len;
+            found = found.take().or_else(|| program.accessed(state, &trials.state, thread, events, index));
+            found.is_none()
+        };
+        for source in sources.iter().copied().filter(is_new) {
+            if self.run_iteration(thread, action, First { from, ..First::reads(source) }).is_some() {
+                look(self, &[Reply::reads(self.graph().written(source, loc))]);
             }
         }
-        None
+        if sources.iter().any(is_new) && is_head(&action) && self.leaves_failures_out(loc) {
+            let values: Vec<Value> = sources.iter().map(|&source| self.graph().written(source, loc)).collect();
+            self.count(Head { thread, action, from }, &values, &mut look);
+        }
+        if let Some(load) = self.confirmed(id) {
+            let sources = self.readable_before(load);
+            if sources.iter().any(is_new) {
+                self.fail_before(load, &sources, look);
+            }
+        }
+        found
     }
 
     /// Something is left out that reads a location, and is right only if every execution is looked at.
@@ -104,51 +132,80 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let values: Vec<Value> = writes.iter().map(|&write| self.graph().written(write, loc)).collect();
         let head = Head { thread, action, from: Origin::Saved(snapshot.slot as usize) };
         let last = Reply { value: answer, wrote: is_write };
-        let mut states: Vec<Vec<Reply>> = vec![Vec::new()];
+        self.trials.clear_heads();
+        let mut states = vec![AtHead { replies: Vec::new(), open: vec![true; values.len()] }];
         let mut next = 0;
         while next < states.len() {
-            let state = states[next].clone();
+            let state = std::mem::take(&mut states[next]);
             next += 1;
             let Some(iterations) = self.iterations(head, &state, &values) else { return false };
-            for iteration in iterations {
-                if self.is_known(head, &states, &iteration) {
-                    continue;
-                }
-                let others = values.iter().map(|&value| Reply { value, wrote: action.update(value, 0).is_some() });
-                let mut replies = others.chain([last]);
-                if states.len() == MAX_STATES || !replies.all(|reply| self.is_simulated(head, &iteration, reply)) {
-                    return false;
-                }
-                states.push(iteration);
+            for replies in iterations {
+                // The first is not among those that are tried from.
+                let number = states.len() - 1;
+                let Some(open) = self.open_values(head, number, &replies, &values, last) else { return false };
+                states.push(AtHead { replies, open });
             }
         }
         true
     }
 
+    /// Whether a thread that is at a head once more does the same whatever it is answered: then says which of these
+    /// values take it to the head again. From where the others take it, it goes on as from the head the first time,
+    /// which needs no second look.
+    fn open_values(
+        &mut self,
+        head: Head,
+        number: usize,
+        iteration: &[Reply],
+        values: &[Value],
+        last: Reply,
+    ) -> Option<Vec<bool>> {
+        let mut simulated = |reply: Reply| {
+            let first = self.leads_to(head.thread, Course { from: Origin::Head(number), replies: &[reply] });
+            self.simulation(head, first, iteration, reply)
+        };
+        let mut open = Vec::with_capacity(values.len());
+        for &value in values {
+            let reply = Reply { value, wrote: head.action.update(value, 0).is_some() };
+            open.push(simulated(reply)? == Simulation::Back);
+        }
+        simulated(last)?;
+        Some(open)
+    }
+
     /// Whether a thread that is at a head once more does the same if it gets this answer as if it had got it the first
     /// time: it comes to the same place, or to the head again.
     pub(super) fn is_simulated(&mut self, head: Head, iteration: &[Reply], reply: Reply) -> bool {
+        let later = [iteration, &[reply]].concat();
+        let first = self.leads_to(head.thread, Course { from: head.from, replies: &later });
+        self.simulation(head, first, iteration, reply).is_some()
+    }
+
+    /// The same, where it is known to which place the thread has come after the iteration, in the latest trial.
+    fn simulation(&mut self, head: Head, first: Place, iteration: &[Reply], reply: Reply) -> Option<Simulation> {
         let Head { thread, action, from } = head;
-        let (later, at_once) = ([iteration, &[reply]].concat(), [reply]);
-        let (mut later, at_once) = (Course { from, replies: &later }, Course { from, replies: &at_once });
-        let (mut first, second) = (self.leads_to(thread, later), self.leads_to(thread, at_once));
+        self.trials.swap();
+        let second = self.leads_to(thread, Course { from, replies: &[reply] });
         let is_back =
             |place: Place| !place.has_effect && (place.next == action || matches!(place.next, Action::Spin { .. }));
         if is_back(second) {
-            return is_back(first);
+            return is_back(first).then_some(Simulation::Back);
         }
-        // It is where it has been before, so many actions ago.
-        if let Action::Spin { events } = first.next
-            && let Some(before) = later.replies.len().checked_sub(events as usize).filter(|before| *before > 0)
-        {
-            later.replies = &later.replies[..before];
-            first = self.leads_to(thread, later);
-        }
-        first.has_effect == second.has_effect && self.leads_to_the_same(thread, later, at_once).is_some()
+        let first = match first.next {
+            // It is where it has been before, so many actions ago.
+            Action::Spin { events } if (events as usize) < iteration.len() + 1 => {
+                let later = [iteration, &[reply]].concat();
+                self.trials.swap();
+                self.leads_to(thread, Course { from, replies: &later[..later.len() - events as usize] })
+            }
+            _ => first,
+        };
+        let same = first.has_effect == second.has_effect && self.is_same(thread, first, second);
+        same.then_some(Simulation::Same)
     }
 
     /// The writes that a thread might have read from before a load, had it loaded more often, in coherence order.
-    fn readable_before(&mut self, id: EventId) -> Vec<EventId> {
+    pub(super) fn readable_before(&mut self, id: EventId) -> Vec<EventId> {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &graphs[*level];
         let Event { loc, rf, .. } = *graph.event(id);
@@ -161,19 +218,21 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// The answers with which a thread comes back to the head of a loop, from a state in which it is there, so that
-    /// something is left of the iteration. Nothing if an attempt that fails has an effect, though it may have been left
-    /// out.
-    fn iterations(&mut self, head: Head, state: &[Reply], values: &[Value]) -> Option<Vec<Vec<Reply>>> {
+    /// something is left of the iteration: one way for each state that it is then in. Nothing if an attempt that fails
+    /// has an effect, though it may have been left out, or if there are too many states.
+    fn iterations(&mut self, head: Head, state: &AtHead, values: &[Value]) -> Option<Vec<Vec<Reply>>> {
         let Head { thread, action, from } = head;
         let mut found = Vec::new();
-        for (index, &value) in values.iter().enumerate() {
+        for (index, &value) in values.iter().enumerate().filter(|(index, _)| state.open[*index]) {
             if action.update(value, 0).is_some() {
                 continue;
             }
-            let replies = [state, &[Reply::reads(value)]].concat();
+            let replies = [&state.replies[..], &[Reply::reads(value)]].concat();
             let place = self.leads_to(thread, Course { from, replies: &replies });
             if place.next == action && !place.has_effect {
-                found.push(replies);
+                if self.is_new_head(thread)? {
+                    found.push(replies);
+                }
                 continue;
             }
             let loc = action.loc();
@@ -181,9 +240,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 continue;
             }
             for &other in values[index + 1..].iter().filter(|other| **other != value) {
-                match self.failed(head, &replies, other) {
+                match self.failed_at(head, place, &replies, other) {
                     Failed::GoesOn | Failed::LoadsAgain => {}
-                    Failed::LoadsAgainOtherwise => found.push([&replies[..], &[Reply::reads(other)]].concat()),
+                    Failed::LoadsAgainOtherwise => {
+                        if self.is_new_head(thread)? {
+                            found.push([&replies[..], &[Reply::reads(other)]].concat());
+                        }
+                    }
                     Failed::HasEffect => return None,
                 }
             }
@@ -191,12 +254,44 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         Some(found)
     }
 
+    /// Whether a thread, which is at the head of a loop after the latest trial, was not there in that state before:
+    /// remembers it then. Nothing where there are too many.
+    fn is_new_head(&mut self, thread: ThreadId) -> Option<bool> {
+        let Visitor { program, trials, .. } = self;
+        if trials.heads().iter().any(|known| program.is_alike(known, &trials.state, thread)) {
+            return Some(false);
+        }
+        if trials.heads().len() + 1 == MAX_STATES {
+            return None;
+        }
+        trials.add_head();
+        Some(true)
+    }
+
     /// Whether one of these ways to the head of a loop leads to the same state as another one.
-    fn is_known(&mut self, head: Head, states: &[Vec<Reply>], way: &[Reply]) -> bool {
+    pub(super) fn is_known(&mut self, head: Head, states: &[Vec<Reply>], way: &[Reply]) -> bool {
         let Head { thread, from, .. } = head;
         let course = |replies| Course { from, replies };
         states
             .iter()
             .any(|known| !known.is_empty() && self.leads_to_the_same(thread, course(known), course(way)).is_some())
     }
+}
+
+/// A way to the head of a loop.
+#[derive(Debug, Default)]
+struct AtHead {
+    /// The answers that take a thread there.
+    replies: Vec<Reply>,
+    /// By value: whether a thread that reads it there has to be looked at.
+    open: Vec<bool>,
+}
+
+/// How a thread that is at the head of a loop once more does the same as the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Simulation {
+    /// It comes to the same place.
+    Same,
+    /// It comes to the head again, in either case.
+    Back,
 }

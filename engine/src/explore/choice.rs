@@ -11,6 +11,16 @@ pub(super) enum Choice {
     Read { source: EventId, way: u32 },
     /// The write goes to this place in coherence order.
     Place(u32),
+    /// The update is blind: it commutes with those that are there.
+    Blind,
+    /// The same, but some of those must come after it.
+    Among,
+    /// The read, or read-modify-write, sees the layer that begins at this position only in part.
+    Part { start: u32, mask: u64, way: u32 },
+    /// The pending update of the thread, or the latest event, which is one, revisits the read, which then sees these
+    /// writes, by their positions. `own` are those that the update itself sees, if it is not blind. `stays` is false
+    /// where what was revisited has to revisit something, in turn.
+    RevisitAmong { thread: ThreadId, read: EventId, cut: u64, own: u64, read_way: u32, in_graph: bool, stays: bool },
     /// The choice is this one.
     Value(Value),
     /// The pending write of the thread goes to this place and revisits the read. A read-modify-write reads from

@@ -8,8 +8,9 @@ use super::choice::Choice;
 use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
 use super::reads_from::Part;
+use super::symmetry::floor_of_revisit;
 use super::visit::Visitor;
-use crate::graph::{Action, Effect, EventId, Graph, Loc, Test, ThreadId, Value, join};
+use crate::graph::{Action, Effect, Event, EventId, Graph, Loc, Test, ThreadId, Value, join};
 use crate::model::{Model, Site};
 
 /// What the revisiting write is, for the choice of its place.
@@ -38,11 +39,26 @@ pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Grap
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }
         Action::Await { loc, test, .. } => passes(program, state, graph, loc, test),
-        Action::Reach { loc, test, keepers, .. } => {
-            passes(program, state, graph, loc, test) || keepers.is_some_and(|keepers| program.all_left(state, keepers))
-        }
+        Action::Reach { loc, test, keepers, .. } => match graph.last_value(loc) {
+            Some(value) if test.passes(value) => true,
+            _ if graph.is_kept(thread) => false,
+            _ => is_over(program, state, graph, loc, test, keepers),
+        },
         _ => true,
     }
+}
+
+/// Whether what is waited for at a location has come, or will not come any more.
+#[inline(never)]
+fn is_over<P: Program>(
+    program: &P,
+    state: &P::State,
+    graph: &Graph,
+    loc: Loc,
+    test: Test,
+    keepers: Option<Loc>,
+) -> bool {
+    keepers.is_some_and(|keepers| program.keepers(state, keepers) == 0) || passes(program, state, graph, loc, test)
 }
 
 /// Whether the last value of a location passes a test.
@@ -53,7 +69,11 @@ fn passes<P: Program>(program: &P, state: &P::State, graph: &Graph, loc: Loc, te
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Pushes all ways in which the pending action of a thread can happen.
     pub(super) fn decide(&mut self, thread: ThreadId) {
-        match self.graph().thread(thread).pending {
+        let pending = self.graph().thread(thread).pending;
+        if pending.loc().is_some_and(|loc| self.decide_commuting(thread, loc)) {
+            return;
+        }
+        match pending {
             Action::Load { loc, .. } => self.decide_read(thread, loc),
             Action::Store { loc, .. } => self.decide_store(thread, loc),
             Action::Rmw { loc, .. }
@@ -62,12 +82,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             | Action::Await { loc, .. }
             | Action::Pick { loc, .. } => self.decide_read(thread, loc),
             Action::Reach { loc, test, .. } => self.decide_reach(thread, loc, test),
-            Action::Choose(n) => self.choices.extend((0..u64::from(n.max(1))).map(Choice::Value)),
+            Action::Choose(n) => {
+                let end = self.end_of_values(thread, n);
+                self.choices.extend((0..end).map(Choice::Value));
+            }
             _ => self.choices.push(Choice::Only),
         }
     }
 
-    fn touch(&mut self, loc: Loc) {
+    pub(super) fn touch(&mut self, loc: Loc) {
         let Visitor { program, state, graphs, level, .. } = self;
         graphs[*level].touch(loc, || program.initial_value(state, loc));
     }
@@ -75,55 +98,78 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Pushes what the pending read, or read-modify-write, of a thread can read from, the latest first.
     fn decide_read(&mut self, thread: ThreadId, loc: Loc) {
         self.touch(loc);
-        let graph = &self.graphs[self.level];
-        let action = graph.thread(thread).pending;
-        let settled = graph.is_settled();
+        let action = self.graph().thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
         let mut sources = std::mem::take(&mut self.sources);
         self.list_sources(loc, floors, &mut sources);
         let confirms = self.confirms(thread);
+        self.note_counting(thread, &sources);
+        if confirms {
+            self.note_attempts(thread);
+        }
         for &source in sources.iter().rev() {
-            let graph = &self.graphs[self.level];
-            let (position, old) = (graph.position(source), graph.written(source, loc));
-            if !graph.may_read(thread, source) {
-                continue;
-            }
-            let free = graph.is_free(source, loc);
-            // What would wait for ever and has not seen the latest value is of no interest.
-            if action.is_blocked_by(old) && (action.is_lock() || !self.can_be_last(Part::Whole, loc, source)) {
-                continue;
-            }
-            if confirms && self.fails_to_confirm(thread, source) || !free && self.cannot_confirm(thread, loc, source) {
-                continue;
-            }
-            for way in 0..action.ways(old) {
-                let Some(value) = action.update(old, way) else {
-                    let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
-                    if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
+            self.decide_source(thread, loc, source, floors, confirms, true);
+        }
+        self.sources = sources;
+    }
+
+    /// Pushes the ways in which the pending read, or read-modify-write, of a thread can read from a write, and the revisits
+    /// that it can make then, if they are asked for.
+    pub(super) fn decide_source(
+        &mut self,
+        thread: ThreadId,
+        loc: Loc,
+        source: EventId,
+        floors: Floors,
+        confirms: bool,
+        revisits: bool,
+    ) {
+        let graph = &self.graphs[self.level];
+        let action = graph.thread(thread).pending;
+        let settled = graph.is_settled();
+        let notes = self.program.touches_memory();
+        let (position, old) = (graph.position(source), graph.written(source, loc));
+        if !graph.may_read(thread, source) || self.comes_before_twin(thread, source) {
+            return;
+        }
+        let free = graph.is_free(source, loc);
+        // What would wait for ever and has not seen the latest value is of no interest.
+        if action.is_blocked_by(old) && (action.is_lock() || !self.can_be_last(Part::Whole, loc, source)) {
+            return;
+        }
+        if confirms && self.fails_to_confirm(thread, source) || !free && self.cannot_confirm(thread, loc, source) {
+            return;
+        }
+        for way in 0..self.end_of_ways(thread, source, old) {
+            let Some(value) = action.update(old, way) else {
+                let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
+                if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
+                    if notes {
                         self.note_waiting(thread, source);
-                        self.choices.push(Choice::Read { source, way });
                     }
-                    continue;
-                };
-                if settled && position < floors.update {
-                    continue;
-                }
-                if self.program.may_undo(&self.state, thread) {
-                    self.note_waiting(thread, source);
-                }
-                if value == old && self.waits_in_vain(thread, source) {
-                    if self.can_be_last(Part::Whole, loc, source) {
-                        self.choices.push(Choice::Read { source, way });
-                    }
-                    continue;
-                }
-                if free && (position >= floors.update || self.can_read(thread, source, way)) {
                     self.choices.push(Choice::Read { source, way });
                 }
+                continue;
+            };
+            if settled && position < floors.update {
+                continue;
+            }
+            if value == old || notes && self.program.may_undo(&self.state, thread) {
+                self.note_waiting(thread, source);
+            }
+            if value == old && self.waits_in_vain(thread, source) {
+                if self.can_be_last(Part::Whole, loc, source) {
+                    self.choices.push(Choice::Read { source, way });
+                }
+                continue;
+            }
+            if free && (position >= floors.update || self.can_read(thread, source, way)) {
+                self.choices.push(Choice::Read { source, way });
+            }
+            if revisits {
                 self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, way));
             }
         }
-        self.sources = sources;
     }
 
     /// The writes that a read may read from, as far as the floors say that: under reads-from equivalence in the order
@@ -171,6 +217,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = &self.graphs[self.level];
         let Action::Store { value, .. } = graph.thread(thread).pending else { return };
         let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
+        let floor = floor.max(self.floor_of_store(thread));
         let co = &graph.location(loc).co;
         let first = if graph.has_witness() { co.len() } else { floor + 1 };
         for place in (first..=co.len()).rev() {
@@ -190,6 +237,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let slot = graph.thread(thread);
             let action = slot.pending;
             let (Some(loc), true) = (action.loc(), slot.alive && action.is_lock()) else { continue };
+            if graph.lets_like_go_first(thread) {
+                continue;
+            }
             self.touch(loc);
             let graph = &self.graphs[self.level];
             let floor = match graph.is_settled() {
@@ -221,6 +271,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         {
             join(&mut self.porf, graph.porf(source));
         }
+        graph.join_twin(thread, &mut self.porf);
         self.decide_revisits(thread, EventId::NONE, loc, value, writes);
     }
 
@@ -229,6 +280,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = &self.graphs[self.level];
         let id = graph.last();
         let event = graph.event(id);
+        if self.lessons.commute && graph.has_candidates_at(event.loc) && !self.lessons.ordered.contains(event.loc) {
+            return self.decide_revisits_among(event.thread, event.loc, id);
+        }
         self.porf.clear();
         self.porf.extend_from_slice(graph.porf(id));
         self.decide_revisits(event.thread, id, event.loc, event.written, Writes::RightAfter(event.rf, event.way));
@@ -254,11 +308,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if candidate && self.deadline.is_over() {
                 break;
             }
-            let is_maximal = match graph.is_settled() {
-                true => is_maximally_added(graph, id, &revisiter),
-                false => self.is_added_maximally(id, &revisiter),
-            };
-            if !is_maximal && !self.is_only_confirmation(id, &revisiter) {
+            if !self.is_maximal(id, &revisiter) && !self.is_only_confirmation(id, &revisiter) {
                 break;
             }
             let graph = &self.graphs[self.level];
@@ -273,14 +323,56 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                         self.decide_revisit((id, way), &revisiter, value, writes);
                         continue;
                     }
+                    let updates = action.update(value, way).is_some();
                     let graph = &self.graphs[self.level];
-                    let site = Site::of(graph, id, action.update(value, way).is_some());
+                    if graph.has_blind() {
+                        self.decide_places((id, way), &revisiter, updates, writes);
+                        continue;
+                    }
+                    let site = Site::of(graph, id, updates);
                     let floor = self.model.floor(graph, &site, &mut self.scratch);
+                    let floor = floor.max(floor_of_revisit(graph, id, &revisiter));
                     push_places(graph, &mut self.choices, (id, way), &revisiter, floor, writes);
                 }
             }
         }
         self.porf = porf;
+    }
+
+    /// Whether an event that is not causally before a write was added maximally before it.
+    pub(super) fn is_maximal(&mut self, id: EventId, write: &Revisiter<'_>) -> bool {
+        let graph = self.graph();
+        match graph.is_settled() {
+            true if graph.event(id).blind => self.is_blind_maximally(id, write),
+            true => is_maximally_added(graph, id, write),
+            false => self.is_added_maximally(id, write),
+        }
+    }
+
+    /// Pushes the revisits of a read for every place that the write can then have. Where there are blind updates, what is
+    /// deleted may stand between them, so that the floors are those of what is left.
+    fn decide_places(&mut self, read: (EventId, u32), write: &Revisiter<'_>, updates: bool, writes: Writes) {
+        let Event { thread, loc, .. } = *self.graph().event(read.0);
+        self.restrict_bare(read.0, write.porf, write.id);
+        let by = match write.id.is_some() {
+            true => self.graph().event(write.id).action,
+            false => self.graph().thread(write.thread).pending,
+        };
+        self.graphs[self.level + 1].set_pending(write.thread, by);
+        let Visitor { model, graphs, level, scratch, renaming, choices, .. } = self;
+        let (whole, left) = (&graphs[*level], &graphs[*level + 1]);
+        let mut floor = |thread, updates| {
+            let floor = model.floor(left, &Site::pending(left, thread, loc, updates), scratch);
+            let name = left.location(loc).co[floor];
+            whole.location(loc).co.iter().position(|&id| renaming.get(id) == name).unwrap_or(0)
+        };
+        let (read_floor, own_floor) = (floor(thread, updates), floor(write.thread, true));
+        let writes = match writes {
+            Writes::After(_) => Writes::After(own_floor),
+            Writes::RightAfter(source, _) if whole.position(source) < own_floor => return,
+            other => other,
+        };
+        push_places(whole, choices, read, write, read_floor, writes);
     }
 }
 
@@ -333,6 +425,10 @@ pub(super) fn effect(graph: &Graph, thread: ThreadId, choice: Choice) -> Effect 
     match choice {
         Choice::Read { source, way } => effect_of_read(graph, action, source, way),
         Choice::Place(place) => effect_of_store(action, place as usize),
+        Choice::Blind => {
+            let last = action.loc().map_or(EventId::INIT, |loc| graph.location(loc).co_max());
+            Effect { blind: true, ..effect_of_read(graph, action, last, 0) }
+        }
         Choice::Value(value) => Effect::answer(value),
         _ => Effect::answer(0),
     }
@@ -342,7 +438,7 @@ pub(super) fn effect(graph: &Graph, thread: ThreadId, choice: Choice) -> Effect 
 pub(super) fn effect_of_read(graph: &Graph, action: Action, rf: EventId, way: u32) -> Effect {
     let value = action.loc().map_or(0, |loc| graph.written(rf, loc));
     let place = if rf == EventId::INIT { 1 } else { graph.event(rf).co_pos as usize + 1 };
-    Effect { rf, written: action.update(value, way), place, answer: action.answer(value, way), way }
+    Effect { rf, written: action.update(value, way), place, answer: action.answer(value, way), way, blind: false }
 }
 
 /// A store at a place in coherence order.
@@ -351,5 +447,5 @@ pub(super) fn effect_of_store(action: Action, place: usize) -> Effect {
         Action::Store { value, .. } => Some(value),
         _ => None,
     };
-    Effect { rf: EventId::NONE, written, place, answer: 0, way: 0 }
+    Effect { rf: EventId::NONE, written, place, answer: 0, way: 0, blind: false }
 }

@@ -47,7 +47,7 @@ impl Estimate {
 
 /// Estimates the number of executions of a program from this many descents. The same seed gives the same estimate.
 pub fn estimate<P: Program>(program: &P, config: &Config, samples: u64, seed: u64) -> Estimate {
-    let lessons = &Lessons::new(config.awaiting);
+    let lessons = &Lessons::new(config);
     let equivalence = config.equivalence;
     with_model(config, Sampling { program, lessons, equivalence, samples, seed })
 }
@@ -92,7 +92,11 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
 
     fn descend(&mut self) -> f64 {
         let mut leaves = 1.0;
-        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(self.visitor.program, self.visitor.ties));
+        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(
+            self.visitor.program,
+            self.visitor.lessons,
+            self.visitor.ties,
+        ));
         loop {
             match step {
                 Step::Extended => step = self.step(&mut leaves),

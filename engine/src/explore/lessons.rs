@@ -8,8 +8,8 @@
 //! Which lesson comes first is decided by the order of exploration, as it is for errors; so what is learned, and all
 //! counts, are the same for any number of workers.
 
-use super::AwaitLevel;
 use super::transient::Transient;
+use super::{AwaitLevel, Config};
 use crate::graph::Loc;
 
 /// Why an exploration has to begin again.
@@ -28,12 +28,19 @@ pub enum Lesson<E> {
     Explicit(Loc),
     /// A loop writes something and takes it back: everybody who accesses the location must be looked at.
     Transient(Loc, Transient),
+    /// The order in which updates of this location take place makes a difference, or it is not known that it does not:
+    /// it is explored.
+    Ordered(Loc),
+    /// The same for all locations.
+    AllOrdered,
     /// Under reads-from equivalence, a graph of a program with loops has several witnesses: what is done about threads
     /// that wait beyond [`AwaitLevel::Stale`] relies on there being one.
     Unsettled,
     /// Somebody may notice what a loop writes and takes back: the program must not say then that it
     /// [takes it back](super::Program::may_undo). This is for whoever explores the program to deal with.
     Noticed(Loc),
+    /// Threads that are alike are told apart by one that joins them: they are explored in every order.
+    ToldApart,
     /// What the program [has learned](super::Program::is_lesson), for whoever explores it.
     Program(E),
 }
@@ -51,14 +58,23 @@ pub(super) struct Lessons {
     pub audited: Locs,
     /// Locations of which they are explored.
     pub explicit: Locs,
+    /// Whether threads that are alike are explored in one order only.
+    pub symmetry: bool,
     /// What loops write and take back.
     pub transients: Vec<(Loc, Transient)>,
+    /// Whether updates that commute are explored in one order only.
+    pub commute: bool,
+    /// Locations of which they are explored in all.
+    pub ordered: Locs,
 }
 
 impl Lessons {
-    pub fn new(level: AwaitLevel) -> Lessons {
+    pub fn new(config: &Config) -> Lessons {
         Lessons {
-            level,
+            level: config.awaiting,
+            symmetry: config.symmetry,
+            commute: config.commute,
+            ordered: Locs::default(),
             unordered: Locs::default(),
             repeated: Locs::default(),
             audited: Locs::default(),
@@ -75,6 +91,9 @@ impl Lessons {
             Lesson::Unproven(loc) => self.audited.insert(loc),
             Lesson::Explicit(loc) => self.explicit.insert(loc),
             Lesson::Transient(loc, transient) => self.transients.push((loc, transient)),
+            Lesson::Ordered(loc) => self.ordered.insert(loc),
+            Lesson::AllOrdered => self.commute = false,
+            Lesson::ToldApart => self.symmetry = false,
             Lesson::Unsettled => self.level = AwaitLevel::Stale,
             Lesson::Noticed(_) | Lesson::Program(_) => return Some(lesson),
         }

@@ -60,5 +60,9 @@ pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'
 /// Whether an event is not there because of a revisit that must stay, nor in a way that is not the first.
 pub(super) fn is_added_freely(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
     let event = graph.event(id);
-    !event.fixed && event.way == 0 && !(event.revisited && !write.depends_on(graph, event.rf))
+    let was_there = |source: EventId| source.index() < event.snapshot.events as usize;
+    let mut sources = graph.chain(event.rf_or_init());
+    !event.fixed
+        && event.way == 0
+        && !(event.revisited && sources.any(|source| !was_there(source) && !write.depends_on(graph, source)))
 }

@@ -17,6 +17,7 @@
 mod audit;
 mod choice;
 mod clock;
+mod commute;
 mod confirm;
 mod counting;
 mod decide;
@@ -31,6 +32,7 @@ mod replay;
 mod revisit;
 mod snapshots;
 mod stats;
+mod symmetry;
 mod transient;
 mod trial;
 mod visit;
@@ -77,6 +79,10 @@ pub struct Config {
     pub interrupt: Interrupt,
     /// Which executions count as the same.
     pub equivalence: Equivalence,
+    /// Whether executions count as the same that differ only in the order of [updates that commute](commute).
+    pub commute: bool,
+    /// Whether executions that differ only in which of several threads that are alike is which count as the same, too.
+    pub symmetry: bool,
 }
 
 /// Which executions count as the same.
@@ -183,6 +189,8 @@ impl Config {
             awaiting: AwaitLevel::Full,
             interrupt: Interrupt::default(),
             equivalence: Equivalence::Trace,
+            commute: false,
+            symmetry: false,
         }
     }
 }
@@ -227,6 +235,9 @@ pub struct Report<E> {
 /// With several workers each has its own observer. After an error, observers may have seen executions that the report
 /// does not count.
 pub trait Observer<P: Program>: Send {
+    /// Whether it looks at graphs: if not, what it is given is not made ready for that.
+    const LOOKS: bool = true;
+
     /// The worker begins to explore a part of the tree. Parts are intervals of the depth-first order, in the order of
     /// where they begin.
     fn begin(&mut self, path: &Path) {
@@ -244,6 +255,8 @@ pub trait Observer<P: Program>: Send {
 }
 
 impl<P: Program> Observer<P> for () {
+    const LOOKS: bool = false;
+
     fn full(&mut self, _: &Graph, _: &P::State, _: Ending) {}
 }
 
@@ -260,7 +273,7 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let mut lessons = Lessons::new(config.awaiting);
+    let mut lessons = Lessons::new(config);
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
         let limits = Limits { lessons: &lessons, deadline };

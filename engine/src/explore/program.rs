@@ -90,6 +90,22 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether two states that were the same before a thread ran in both are the same again: not only for the thread, but
+    /// for everybody, accesses of memory included.
+    fn is_same(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
+        let _ = (a, b, thread);
+        false
+    }
+
+    /// The nearest thread before a new one that is alike, if there is one: it was spawned by the same thread, runs the
+    /// same code, and was in the same state when it began. What it does must then depend on its answers only, and
+    /// nobody may be able to tell which of the two it is, but by when it is joined. Whether something else happened in
+    /// between is not asked.
+    fn like(&self, state: &Self::State, graph: &Graph, thread: ThreadId) -> Option<ThreadId> {
+        let _ = (state, graph, thread);
+        None
+    }
+
     /// Whether the thread that was the last to run has written to memory of others when it did, or has accessed memory
     /// that others may write, and not done so before in its loop.
     fn has_effect(&self, state: &Self::State) -> bool {
@@ -126,10 +142,11 @@ pub trait Program: Sync {
     /// The value of a location that no event has accessed.
     fn initial_value(&self, state: &Self::State, loc: Loc) -> Value;
 
-    /// Whether all `keepers` have [left](Action::Leave). This must depend on the events only, not on their order.
-    fn all_left(&self, state: &Self::State, keepers: Loc) -> bool {
+    /// How many of the `keepers` have not [left](Action::Leave). This must depend on the events only, not on their
+    /// order, and only such an event may make it less, by one.
+    fn keepers(&self, state: &Self::State, keepers: Loc) -> u32 {
         let _ = (state, keepers);
-        false
+        u32::MAX
     }
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
@@ -140,6 +157,12 @@ pub trait Program: Sync {
     fn is_lesson(&self, error: &Self::Error) -> bool {
         let _ = error;
         false
+    }
+
+    /// Whether this is to be learned where something was only tried out: with values that are there in another state, or
+    /// came from where that is not known. If not, what was tried is explored, and shows it.
+    fn is_lesson_of_trial(&self, error: &Self::Error) -> bool {
+        self.is_lesson(error)
     }
 
     /// The locations whose last values matter to how an execution is judged in which no thread can go on. Under

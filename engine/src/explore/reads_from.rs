@@ -185,7 +185,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             _ => return is_enabled(self.program, &self.state, graph, thread),
         };
         let latest = self.latest_value(loc).unwrap_or_else(|| self.program.initial_value(&self.state, loc));
-        test.passes(latest) || keepers.is_some_and(|keepers| self.program.all_left(&self.state, keepers))
+        test.passes(latest) || keepers.is_some_and(|keepers| self.program.keepers(&self.state, keepers) == 0)
     }
 
     /// Whether an event that is not causally before a write was added maximally before it, where there may be several

@@ -12,10 +12,9 @@ use super::Failure;
 use super::choice::Choice;
 use super::decide::{effect_of_read, effect_of_store};
 use super::lessons::Lessons;
-use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, View, join};
+use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, View, contains, join};
 use crate::model::{Model, find_race};
 
 /// The write that revisits.
@@ -45,6 +44,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if source.is_some() && source != EventId::INIT {
             join(&mut self.porf, graph.porf(source));
         }
+        graph.join_twin(thread, &mut self.porf);
         let write = Write { thread, action: slot.pending, id: EventId::NONE, source, place, way };
         self.revisit(write, read, read_way)
     }
@@ -61,11 +61,23 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn revisit(&mut self, write: Write, read: EventId, read_way: u32) -> Step<P::Error> {
-        let snapshot = self.graph().event(read).snapshot;
-        let (thread, action) = (self.graph().event(read).thread, self.graph().event(read).action);
         let porf = std::mem::take(&mut self.porf);
         self.restrict(write, read, &porf);
         self.porf = porf;
+        let source = self.graphs[self.level + 1].last();
+        self.revisit_built(read, read_way, source, true)
+    }
+
+    /// Goes on in the next graph of the stack, which is what is left after a revisit but for the read: this reads from
+    /// `source`.
+    pub(super) fn revisit_built(
+        &mut self,
+        read: EventId,
+        read_way: u32,
+        source: EventId,
+        stays: bool,
+    ) -> Step<P::Error> {
+        let Event { thread, action, snapshot, .. } = *self.graph().event(read);
         self.level += 1;
         let audited = self.audited[self.level - 1].min(snapshot.events as usize);
         self.audited.truncate(self.level);
@@ -81,7 +93,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.graph().thread(thread).pending != action {
             return Step::Failed(Failure::Nondeterminism(thread));
         }
-        let write = self.graph().last();
+        let write = source;
         if self.confirms(thread) && self.fails_to_confirm(thread, write) {
             if !action.loc().is_some_and(|loc| self.may_come_back(loc)) {
                 return Step::Cut;
@@ -100,48 +112,52 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return Step::Extended;
         }
         self.note_all_waiting(thread);
-        self.add_revisited(thread, snapshot, write, read_way)
+        self.add_revisited(thread, snapshot, write, read_way, stays)
     }
 
     /// Adds the revisited read, which reads from the write.
-    fn add_revisited(&mut self, thread: ThreadId, snapshot: Snapshot, write: EventId, way: u32) -> Step<P::Error> {
+    /// If it cannot stay so, it revisits something else, in turn.
+    fn add_revisited(
+        &mut self,
+        thread: ThreadId,
+        snapshot: Snapshot,
+        write: EventId,
+        way: u32,
+        stays: bool,
+    ) -> Step<P::Error> {
         self.stats.events += 1;
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect_of_read(graph, action, write, way);
         let in_loop = self.is_audited(thread);
         let read = self.append(thread, action, effect);
+        if stays {
+            self.settle_after(read);
+        }
         let graph = &mut self.graphs[self.level];
         let event = graph.event_mut(read);
         event.revisited = true;
         event.in_loop = in_loop;
         event.snapshot = snapshot;
-        if let Some(race) = find_race(graph, read) {
+        if graph.has_blind()
+            && stays
+            && let Some(lesson) = self.minds_blind(read)
+        {
+            return Step::Restart(lesson);
+        }
+        if let Some(race) = find_race(self.graph(), read) {
             return Step::Failed(Failure::Race(race));
         }
         match self.run(read) {
-            Step::Extended if effect.written.is_some() => self.revisit_on(),
+            Step::Extended if effect.written.is_some() => self.revisit_on(stays),
             other => other,
         }
     }
 
     /// Makes the next graph of the stack the restricted one, with the write at its place.
     pub(super) fn restrict(&mut self, write: Write, read: EventId, porf: &View) {
-        if self.graphs.len() == self.level + 1 {
-            self.graphs.push(Graph::new(self.program.threads()));
-        }
-        let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
-        let (whole, graph) = (&whole[self.level], &mut rest[0]);
-        let revisiter = Revisiter { thread: write.thread, porf, id: write.id };
-        let snapshot = whole.event(read).snapshot;
-        let renaming = &mut self.renaming;
-        graph.begin_copy(whole, snapshot.events as usize, renaming);
-        for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
-            if id != read && revisiter.keeps(whole, read, id) {
-                graph.keep(whole, id, renaming);
-            }
-        }
-        graph.end_copy(whole, read.index(), renaming);
+        self.restrict_bare(read, porf, write.id);
+        let (graph, renaming) = (&mut self.graphs[self.level + 1], &self.renaming);
         let effect = match write.source.is_some() {
             true => effect_of_read(graph, write.action, renaming.get(write.source), write.way),
             false => {
@@ -153,12 +169,31 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         graph.event_mut(write).fixed = true;
     }
 
+    /// Makes the next graph of the stack the restricted one: what was there before the read, and what is in a view, but for
+    /// the write itself.
+    pub(super) fn restrict_bare(&mut self, read: EventId, porf: &View, write: EventId) {
+        if self.graphs.len() == self.level + 1 {
+            self.graphs.push(Graph::new(self.program.threads()));
+        }
+        let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
+        let (whole, graph) = (&whole[self.level], &mut rest[0]);
+        let snapshot = whole.event(read).snapshot;
+        let renaming = &mut self.renaming;
+        graph.begin_copy(whole, snapshot.events as usize, renaming);
+        for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
+            if id != read && id != write && (id < read || contains(porf, whole.event(id))) {
+                graph.keep(whole, id, renaming);
+            }
+        }
+        graph.end_copy(whole, read.index(), renaming);
+    }
+
     /// Saves the state from before a read that is kept, if it will be looked at: it cannot be revisited, since what has
     /// revisited depends on it.
     fn save_for_audit(&mut self, id: EventId) {
         let Lessons { audited, transients, .. } = self.lessons;
         let is_audited = !audited.is_empty() || !transients.is_empty() || self.program.touches_memory();
-        if is_audited && self.graph().event(id).is_read {
+        if self.graph().event(id).blind || is_audited && self.graph().event(id).is_read {
             let slot = self.save() as u32;
             self.graphs[self.level].event_mut(id).snapshot = Snapshot { slot, events: id.index() as u32 };
         }

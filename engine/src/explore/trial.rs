@@ -18,7 +18,10 @@ use crate::model::Model;
 pub(super) struct Trials<S> {
     pub state: S,
     /// Another one, to compare.
-    other: S,
+    pub other: S,
+    /// States in which a thread is at the head of a loop; of those that are there, the first `known` are in use.
+    heads: Vec<S>,
+    known: usize,
     /// What the thread has written.
     pub overlay: Overlay,
     /// What happens before its next step.
@@ -27,7 +30,32 @@ pub(super) struct Trials<S> {
 
 impl<S: Clone> Trials<S> {
     pub fn new(state: S) -> Trials<S> {
-        Trials { other: state.clone(), state, overlay: Overlay::default(), clock: Vec::new() }
+        let (other, heads) = (state.clone(), Vec::new());
+        Trials { state, other, heads, known: 0, overlay: Overlay::default(), clock: Vec::new() }
+    }
+
+    /// Exchanges the state with the one to compare it with.
+    pub fn swap(&mut self) {
+        std::mem::swap(&mut self.state, &mut self.other);
+    }
+
+    /// The states at the head of a loop that are known.
+    pub fn heads(&self) -> &[S] {
+        &self.heads[..self.known]
+    }
+
+    /// Forgets them.
+    pub fn clear_heads(&mut self) {
+        self.known = 0;
+    }
+
+    /// Adds the state that was tried last to them.
+    pub fn add_head(&mut self) {
+        match self.heads.get_mut(self.known) {
+            Some(head) => head.clone_from(&self.state),
+            None => self.heads.push(self.state.clone()),
+        }
+        self.known += 1;
     }
 }
 
@@ -38,6 +66,8 @@ pub(super) enum Origin {
     Now,
     /// In the state that was saved in this slot.
     Saved(usize),
+    /// In this one of the states at the head of a loop.
+    Head(usize),
 }
 
 /// What an action is answered with.
@@ -75,6 +105,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     pub(super) fn begin_trial(&mut self, from: Origin) {
         match from {
             Origin::Saved(slot) => self.trials.state.clone_from(self.snapshots.get(slot)),
+            Origin::Head(number) => self.trials.state.clone_from(&self.trials.heads[number]),
             Origin::Now => {
                 self.program.share(&mut self.state);
                 self.trials.state.clone_from(&self.state);
@@ -110,10 +141,20 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         place
     }
 
+    /// Whether two courses lead to the same state, for everybody.
+    pub(super) fn leads_to_equal(&mut self, thread: ThreadId, one: Course<'_>, other: Course<'_>) -> bool {
+        let first = self.leads_to(thread, one);
+        std::mem::swap(&mut self.trials.state, &mut self.trials.other);
+        let second = self.leads_to(thread, other);
+        first.next == second.next
+            && first.next != Action::Fail
+            && self.program.is_same(&self.trials.state, &self.trials.other, thread)
+    }
+
     /// A trial has failed: that may be because the program has to know something from the start.
     pub(super) fn learn_from_trial(&mut self, thread: ThreadId) {
         let error = self.program.error(&self.trials.state, self.graph(), thread);
-        if self.program.is_lesson(&error) {
+        if self.program.is_lesson_of_trial(&error) {
             self.learn(Lesson::Program(error));
         }
     }
@@ -121,11 +162,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// The place that two courses take a thread to, if it is the same: the thread goes on alike from there.
     pub(super) fn leads_to_the_same(&mut self, thread: ThreadId, one: Course<'_>, other: Course<'_>) -> Option<Place> {
         let first = self.leads_to(thread, one);
-        std::mem::swap(&mut self.trials.state, &mut self.trials.other);
+        self.trials.swap();
         let second = self.leads_to(thread, other);
-        let same = first.next == second.next
+        self.is_same(thread, first, second).then_some(second)
+    }
+
+    /// Whether the places that the two latest courses have taken a thread to are the same.
+    pub(super) fn is_same(&self, thread: ThreadId, first: Place, second: Place) -> bool {
+        first.next == second.next
             && first.next != Action::Fail
-            && self.program.is_alike(&self.trials.state, &self.trials.other, thread);
-        same.then_some(second)
+            && self.program.is_alike(&self.trials.state, &self.trials.other, thread)
     }
 }

@@ -13,6 +13,7 @@ use super::program::{Answer, Ending, Program};
 use super::reads_from::Parts;
 use super::snapshots::Snapshots;
 use super::stats::Stats;
+use super::symmetry::find_likes;
 use super::transient::Overlay;
 use super::trial::Trials;
 use super::{AwaitLevel, Failure, Lesson, Observer};
@@ -116,7 +117,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// The whole tree, as an item; all threads have run to their first action.
-    pub fn root_item(program: &P, ties: Ties) -> Item<P::State> {
+    pub fn root_item(program: &P, lessons: &Lessons, ties: Ties) -> Item<P::State> {
         let mut graph = Graph::new(program.threads());
         graph.forget_coherence(ties);
         let mut state = program.initial();
@@ -124,6 +125,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             let thread = ThreadId::new(index);
             let action = program.start(&mut state, thread, graph.hb(EventId::INIT), &graph);
             graph.set_pending(thread, action);
+        }
+        if lessons.compares_threads(ties) {
+            find_likes(program, &state, &mut graph);
         }
         Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new() }
     }
@@ -194,8 +198,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 Some(thread) => self.decide(thread),
                 None => self.decide_at_end(),
             }
-            if let Some(lesson) = self.learned.take() {
-                return Err(Step::Restart(lesson));
+            if self.learned.is_some() {
+                return Err(self.restart());
             }
             match next {
                 _ if self.choices.len() > start => return Ok(next.unwrap_or(ThreadId::new(0))),
@@ -207,7 +211,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Whether the pending action of a thread becomes a read that may be revisited.
     fn needs_snapshot(&self, thread: ThreadId, choice: Choice) -> bool {
-        matches!(choice, Choice::Read { .. }) && can_be_revisited(&self.graph().thread(thread).pending)
+        matches!(choice, Choice::Read { .. } | Choice::Blind) && can_be_revisited(&self.graph().thread(thread).pending)
     }
 
     /// No thread can go on; but one that waits for a lock might have had it before the thread that has it. Where some
@@ -275,7 +279,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             let graph = self.graph();
             let thread = graph.preference()[index];
             let slot = graph.thread(thread);
-            if !slot.alive || slot.is_finished() || self.stuck.contains(&thread) {
+            if !slot.alive || slot.is_finished() || self.stuck.contains(&thread) || graph.lets_like_go_first(thread) {
                 continue;
             }
             let waits_for_value = matches!(slot.pending, Action::Await { then: Then::Read, .. });
@@ -292,9 +296,22 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             }
             if ready || waits_for_value {
                 waiting.get_or_insert(thread);
+            } else {
+                self.count_keepers(thread);
             }
         }
         reader.or(waiting)
+    }
+
+    /// A thread cannot go on: if it waits until keepers have left, counts those that have not.
+    fn count_keepers(&mut self, thread: ThreadId) {
+        let Visitor { program, state, graphs, level, .. } = self;
+        let graph = &mut graphs[*level];
+        if let Action::Reach { keepers: Some(keepers), .. } = graph.thread(thread).pending
+            && !graph.is_kept(thread)
+        {
+            graph.set_kept(thread, program.keepers(state, keepers));
+        }
     }
 
     /// Lets the pending action of a thread happen; the state from before it is in `slot`.
@@ -302,26 +319,53 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let step = match choice {
             Choice::Revisit { .. } => self.revisit_by_pending(choice),
             Choice::RevisitOn { read, read_way } => self.revisit_by_last(read, read_way),
+            Choice::RevisitAmong { .. } => self.revisit_among(choice),
+            Choice::Part { .. } => self.apply_part(thread, choice, slot),
+            Choice::Among => self.apply_among(thread, slot),
             Choice::Stay => Step::Extended,
             Choice::Full => self.finish(),
             _ => self.extend(thread, choice, slot),
         };
-        self.learned.take().map_or(step, Step::Restart)
+        if self.learned.is_some() { self.restart() } else { step }
     }
 
-    fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
-        self.stats.events += 1;
+    /// Something was learned.
+    #[cold]
+    fn restart(&mut self) -> Step<P::Error> {
+        self.learned.take().map_or(Step::Cut, Step::Restart)
+    }
+
+    pub(super) fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         let (confirms, in_loop) = (self.confirms(thread), self.is_audited(thread));
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
         let id = self.append(thread, action, effect);
+        self.extended(id, events, slot, (confirms, in_loop))
+    }
+
+    /// An event was added; there were so many before, and the state from before it is in `slot`.
+    pub(super) fn extended(
+        &mut self,
+        id: EventId,
+        events: u32,
+        slot: usize,
+        (confirms, in_loop): (bool, bool),
+    ) -> Step<P::Error> {
+        self.stats.events += 1;
         let graph = &mut self.graphs[self.level];
-        if effect.rf.is_some() && can_be_revisited(&action) {
-            graph.event_mut(id).snapshot = Snapshot { slot: slot as u32, events };
+        let event = graph.event_mut(id);
+        if event.rf.is_some() && can_be_revisited(&event.action) {
+            event.snapshot = Snapshot { slot: slot as u32, events };
         }
-        (graph.event_mut(id).confirms, graph.event_mut(id).in_loop) = (confirms, in_loop);
+        (event.confirms, event.in_loop) = (confirms, in_loop);
+        if graph.has_blind()
+            && let Some(lesson) = self.minds_blind(id)
+        {
+            return Step::Restart(lesson);
+        }
+        let graph = &self.graphs[self.level];
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
         }
@@ -336,6 +380,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Whether iterations that were left out could come before the pending action of a thread, so that it has to be
     /// looked at.
+    #[inline]
     pub fn is_audited(&self, thread: ThreadId) -> bool {
         (!self.lessons.audited.is_empty() || self.program.touches_memory()) && self.may_spin(thread)
     }
@@ -354,6 +399,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if matches!(action, Action::Fail) {
             return self.fail(thread);
         }
+        if self.tells_apart(id) {
+            return Step::Restart(Lesson::ToldApart);
+        }
         if let Action::Spin { events } = action
             && self.program.may_undo(&self.state, thread)
         {
@@ -365,8 +413,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if self.is_stale(thread) || self.has_only_counted(id) {
             return Step::Cut;
         }
-        let graph = &mut self.graphs[self.level];
         if let Some((child, action)) = first {
+            self.find_like(child);
+            let graph = &mut self.graphs[self.level];
             graph.set_pending(child, action);
             if matches!(action, Action::Fail) {
                 return self.fail(child);
@@ -411,10 +460,24 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// After a revisit: a revisited read-modify-write writes anew, and may itself revisit reads.
-    pub fn revisit_on(&mut self) -> Step<P::Error> {
+    pub fn revisit_on(&mut self, stays: bool) -> Step<P::Error> {
         let start = self.choices.len();
-        self.choices.push(Choice::Stay);
+        if stays {
+            self.choices.push(Choice::Stay);
+        }
         self.decide_revisits_by_last();
+        if let Some(lesson) = self.learned.take() {
+            return Step::Restart(lesson);
+        }
+        if !stays && self.choices.len() > start {
+            let (slot, choice) = (self.save(), self.choices[start]);
+            let thread = self.graph().event(self.graph().last()).thread;
+            self.push_frame(thread, start, slot);
+            return self.apply(thread, choice, slot);
+        }
+        if !stays {
+            return Step::Cut;
+        }
         if self.choices.len() - start > 1 {
             let slot = self.save();
             let thread = self.graph().event(self.graph().last()).thread;
@@ -426,12 +489,16 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// Counts a step's outcome, and tells the observer of full graphs.
-    pub fn record(&mut self, ending: Ending, observer: &mut impl Observer<P>) {
+    pub fn record<O: Observer<P>>(&mut self, ending: Ending, observer: &mut O) {
         match ending {
             Ending::Complete => self.stats.executions += 1,
             Ending::Blocked => self.stats.blocked += 1,
         }
-        observer.full(self.graph(), &self.state, ending);
+        let looks = O::LOOKS && self.graph().has_blind();
+        match looks.then(|| self.in_one_order()).flatten() {
+            Some(graph) => observer.full(&graph, &self.state, ending),
+            None => observer.full(self.graph(), &self.state, ending),
+        }
         if self.graph().has_witness() {
             self.show_endings(ending, observer);
         }

@@ -108,6 +108,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             && self.try_out(thread, action, First::reads(source)).is_some_and(|spin| spin.alone)
     }
 
+    #[inline]
     pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
         let pending = &self.graph().thread(thread).pending;
         match pending.is_lock() {
@@ -157,11 +158,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// Notes what a thread would access in iterations that wait, whatever it reads.
+    /// Notes what a thread would access in iterations that are left out, whatever it reads.
     pub(super) fn note_all_waiting(&mut self, thread: ThreadId) {
         let Some(loc) = self.graph().thread(thread).pending.loc() else { return };
         if self.program.touches_memory() && self.may_spin(thread) {
             let sources = self.graph().location(loc).co.clone();
+            self.note_counting(thread, &sources);
+            if self.confirms(thread) {
+                self.note_attempts(thread);
+            }
             sources.into_iter().for_each(|source| self.note_waiting(thread, source));
         }
     }

@@ -8,6 +8,7 @@ use super::choice::Path;
 use super::clock::Clock;
 use super::estimate::{Descents, Estimate};
 use super::ledger::{Ledger, Outcome};
+use super::lessons::Lesson;
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
@@ -111,7 +112,7 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         ledger: Mutex::new(Ledger::new(config.keep_going)),
     };
     let ties = config.equivalence.ties(&model);
-    shared.offer(Visitor::<P, M>::root_item(program, ties));
+    shared.offer(Visitor::<P, M>::root_item(program, limits.lessons, ties));
     let work = |(number, observer): (usize, O)| {
         let visitor = Visitor::new(program, model.clone(), limits.lessons, ties);
         Worker::new(visitor, &shared, number, observer).work()
@@ -292,14 +293,22 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 }
                 Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
+                    let stops = !self.shared.config.keep_going;
+                    if !stops && let Some(lesson) = self.visitor.audit_failed(&failure) {
+                        step = Step::Restart(lesson);
+                        continue;
+                    }
                     self.visitor.stats.executions += 1;
                     let path = self.visitor.path();
                     self.visitor.settle();
-                    let stops = !self.shared.config.keep_going;
+                    let Some(graph) = self.visitor.in_one_order() else {
+                        step = Step::Restart(Lesson::AllOrdered);
+                        continue;
+                    };
                     if stops {
                         self.shared.stop_after(&path);
                     }
-                    outcome.add(Found { failure, path, graph: self.visitor.graph().clone() });
+                    outcome.add(Found { failure, path, graph });
                     if stops {
                         break;
                     }

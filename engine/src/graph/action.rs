@@ -279,6 +279,27 @@ impl Action {
         }
     }
 
+    /// Whether it is an update that commutes with others of its kind, as far as values go, and does not acquire: what
+    /// acquires depends on what is before it.
+    pub fn may_be_blind(&self) -> bool {
+        match self {
+            Action::Rmw { op, order, .. } => {
+                kind(*op).is_some() && matches!(order, MemOrder::Relaxed | MemOrder::Release)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two updates commute as far as values go.
+    pub fn commutes_with(&self, other: &Action) -> bool {
+        match (self, other) {
+            (Action::Rmw { op: one, width, .. }, Action::Rmw { op: other, width: wide, .. }) => {
+                kind(*one).is_some() && kind(*one) == kind(*other) && width == wide
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it waits until it may write: a lock.
     #[inline]
     pub fn is_lock(&self) -> bool {
@@ -289,6 +310,15 @@ impl Action {
     #[inline]
     pub fn is_blocked_by(&self, value: Value) -> bool {
         matches!(self, Action::Await { test, .. } if !test.passes(value))
+    }
+}
+
+/// The kind of an operation: those of one kind commute. None for those that do not.
+fn kind(op: RmwOp) -> Option<RmwOp> {
+    match op {
+        RmwOp::Xchg | RmwOp::Nand => None,
+        RmwOp::Add | RmwOp::Sub => Some(RmwOp::Add),
+        RmwOp::And | RmwOp::Or | RmwOp::Xor | RmwOp::Max | RmwOp::Min | RmwOp::UMax | RmwOp::UMin => Some(op),
     }
 }
 

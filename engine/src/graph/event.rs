@@ -46,6 +46,11 @@ pub struct Event {
     pub way: u32,
     /// For a read of a thread that had to wait (see [`super::Thread::after`]), what its source had to depend on.
     pub after: EventId,
+    /// The event at the same place in the thread that its own is [alike](super::alike), as long as both have done the
+    /// same.
+    pub(crate) twin: EventId,
+    /// Whether it does what its twin does.
+    pub(crate) shared: bool,
     /// Whether it is a compare-and-swap that confirms what its thread has read before: one that fails is as good as
     /// none.
     pub confirms: bool,
@@ -57,6 +62,8 @@ pub struct Event {
     pub revisited: bool,
     /// Whether it has revisited a read: it can then never be deleted (§4.3 of the paper).
     pub fixed: bool,
+    /// Whether it is an update whose place among its neighbours is not part of the graph: see [`super::layers`].
+    pub blind: bool,
 }
 
 /// A saved program state: its slot, and the number of events it contains.
@@ -99,12 +106,21 @@ impl Event {
             snapshot: Snapshot::NONE,
             way: 0,
             after: EventId::NONE,
+            twin: EventId::NONE,
+            shared: false,
             confirms: false,
             in_loop: false,
             tied: true,
             revisited: false,
             fixed: true,
+            blind: false,
         }
+    }
+
+    /// What it reads from; the initialising event where it does not read.
+    #[inline]
+    pub(crate) fn rf_or_init(&self) -> EventId {
+        if self.rf.is_some() { self.rf } else { EventId::INIT }
     }
 
     /// Whether it accesses memory.

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
 use super::view::join;
-use super::{Graph, Location, VIEWS};
+use super::{Graph, Location, Thread, VIEWS};
 
 /// How the pending action of a thread takes place.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +19,14 @@ pub(crate) struct Effect {
     pub answer: Value,
     /// In which of the ways that the action allows it happens.
     pub way: u32,
+    /// Whether its place among its neighbours is not part of the graph.
+    pub blind: bool,
 }
 
 impl Effect {
     /// No reading, no writing.
     pub fn answer(answer: Value) -> Effect {
-        Effect { rf: EventId::NONE, written: None, place: 0, answer, way: 0 }
+        Effect { rf: EventId::NONE, written: None, place: 0, answer, way: 0, blind: false }
     }
 }
 
@@ -46,6 +48,9 @@ impl Graph {
         let id = self.append_unordered(thread, action, effect);
         if effect.written.is_some() {
             self.insert_co(id, effect.place);
+            if self.blind > 0 {
+                self.rechain(self.event(id).loc);
+            }
         }
         id
     }
@@ -73,6 +78,7 @@ impl Graph {
         }
         if event.is_access() {
             self.plain_accesses += u32::from(!event.order.is_atomic());
+            self.blind += u32::from(event.blind);
             if event.is_read {
                 self.locations[event.loc.index()].reads.push(id);
             }
@@ -86,6 +92,7 @@ impl Graph {
         match action {
             Action::Fence { order } => self.sc_fences += u32::from(order.is_sc()),
             Action::Join(target) => self.set_joined(target, id),
+            Action::Leave { .. } => self.departures += 1,
             Action::Spawn => {
                 let child = self.begin_thread(thread, id);
                 self.event_mut(id).answer = child.index() as Value;
@@ -125,15 +132,19 @@ impl Graph {
             snapshot: Snapshot::NONE,
             way: effect.way,
             after: slot.after,
+            twin: self.next_twin(thread, &action),
+            shared: false,
             confirms: false,
             in_loop: false,
             tied: true,
             revisited: false,
             fixed: false,
+            blind: effect.blind,
         };
         if before.is_some() && event.is_at_same_location(self.event(before)) {
             event.elsewhere_before = self.event(before).elsewhere_before;
         }
+        event.shared = self.is_shared(&event);
         event
     }
 
@@ -161,6 +172,7 @@ impl Graph {
 
     fn push_views(&mut self, event: &Event, id: EventId) {
         let stride = self.stride;
+        let acquired = self.acquired_by(event);
         let tip = self.threads[event.thread.index()].tip();
         let base = tip.index() * VIEWS * stride;
         let start = id.index() * VIEWS * stride;
@@ -171,17 +183,20 @@ impl Graph {
         let of = |id: EventId, which: usize| &old[(id.index() * VIEWS + which) * stride..][..stride];
         porf[event.thread.index()] = event.index + 1;
         hb[event.thread.index()] = event.index + 1;
-        if event.is_read && event.rf != EventId::INIT {
-            join(porf, of(event.rf, 0));
-            if event.order.is_acquire() {
-                join(hb, of(event.rf, 2));
+        if event.is_read && !event.blind {
+            for write in chain(&self.events, event.rf) {
+                join(porf, of(write, 0));
+                if event.order.is_acquire() {
+                    join(hb, of(write, 2));
+                }
             }
+        }
+        if event.twin.is_some() {
+            join(porf, of(event.twin, 0));
         }
         match event.action {
             Action::Fence { order } if order.is_acquire() => {
-                for write in acquired(&self.events, event.po_prev) {
-                    join(hb, of(write, 2));
-                }
+                acquired.into_iter().for_each(|write| join(hb, of(write, 2)));
             }
             Action::Join(target) => {
                 let end = self.threads[target.index()].tip();
@@ -191,9 +206,18 @@ impl Graph {
                 hb[target.index()] = self.threads[target.index()].len + 1;
             }
             Action::Reach { .. } => {
-                for left in leaves(&self.events, event) {
-                    join(porf, of(left, 0));
-                    join(hb, of(left, 1));
+                if let Some(keepers) = awaited(event) {
+                    let latest = |thread: &Thread| latest_leave(&self.events, thread.last, keepers);
+                    for left in self.threads.iter().filter(|thread| thread.alive).filter_map(latest) {
+                        let Event { thread, index, .. } = self.events[left.index()];
+                        // What comes before it is there already if it is there itself.
+                        if porf[thread.index()] <= index {
+                            join(porf, of(left, 0));
+                        }
+                        if hb[thread.index()] <= index {
+                            join(hb, of(left, 1));
+                        }
+                    }
                 }
             }
             _ => {}
@@ -206,10 +230,33 @@ impl Graph {
             } else {
                 rel.fill(0);
             }
-            if event.is_read && event.rf != EventId::INIT {
-                join(rel, of(event.rf, 2));
+            if event.is_read && !event.blind {
+                chain(&self.events, event.rf).for_each(|write| join(rel, of(write, 2)));
             }
         }
+    }
+
+    /// The writes that an acquire fence synchronises with, as far as they release: those that the reads before it read
+    /// from, back to the acquire fence before it.
+    fn acquired_by(&self, fence: &Event) -> Vec<EventId> {
+        let mut writes = Vec::new();
+        if !(fence.is_fence() && fence.order.is_acquire()) {
+            return writes;
+        }
+        let mut before = fence.po_prev;
+        while before.is_some() {
+            let event = self.event(before);
+            if event.is_fence() && event.order.is_acquire() {
+                break;
+            }
+            match event.is_read && event.order.is_atomic() {
+                true if event.blind => writes.extend(self.acquired_blindly(before)),
+                true => writes.extend(self.chain(event.rf)),
+                false => {}
+            }
+            before = event.po_prev;
+        }
+        writes
     }
 
     /// Gives a write its place in coherence order.
@@ -238,6 +285,7 @@ impl Graph {
 
     /// Takes the latest events away until `len` are left.
     pub(crate) fn truncate(&mut self, len: usize) {
+        self.forget_kept_since(len);
         while self.events.len() > len.max(1) {
             let Some(event) = self.events.pop() else { return };
             let id = EventId::new(self.events.len());
@@ -253,11 +301,15 @@ impl Graph {
         }
         if event.is_access() {
             self.plain_accesses -= u32::from(!event.order.is_atomic());
+            self.blind -= u32::from(event.blind);
             if event.is_read {
                 self.locations[event.loc.index()].reads.pop();
             }
             if event.is_write {
                 self.remove_co(event);
+                if self.blind > 0 {
+                    self.rechain(event.loc);
+                }
             }
         } else if let Action::Fence { order } = event.action {
             self.sc_fences -= u32::from(order.is_sc());
@@ -269,6 +321,7 @@ impl Graph {
     pub(super) fn unlink_thread(&mut self, event: &Event, id: EventId) {
         match event.action {
             Action::Join(target) => self.set_joined(target, EventId::NONE),
+            Action::Leave { .. } => self.departures -= 1,
             Action::Spawn => self.end_thread(event.thread, ThreadId::new(event.answer as usize), id),
             _ => {}
         }
@@ -281,31 +334,41 @@ impl Graph {
     }
 }
 
-/// The events by which all who could have written a location left, if that is what ended the wait of `event`.
-pub(crate) fn leaves<'a>(events: &'a [Event], event: &Event) -> impl Iterator<Item = EventId> + use<'a> {
-    let awaited = match event.action {
+/// Those whose leaving has ended the wait of `event`, if that is what has.
+fn awaited(event: &Event) -> Option<Loc> {
+    match event.action {
         Action::Reach { test, keepers: Some(keepers), .. } if !test.passes(event.answer) => Some(keepers),
         _ => None,
-    };
+    }
+}
+
+/// The latest event of a thread by which one of the keepers leaves, from this one back: those before happen before it.
+fn latest_leave(events: &[Event], mut last: EventId, all: Loc) -> Option<EventId> {
+    while last.is_some() {
+        let event = &events[last.index()];
+        if matches!(event.action, Action::Leave { keepers } if keepers == all) {
+            return Some(last);
+        }
+        last = event.po_prev;
+    }
+    None
+}
+
+/// The events by which all who could have written a location left, if that is what ended the wait of `event`.
+pub(crate) fn leaves<'a>(events: &'a [Event], event: &Event) -> impl Iterator<Item = EventId> + use<'a> {
+    let awaited = awaited(event);
     let left = move |event: &Event| matches!((event.action, awaited), (Action::Leave { keepers }, Some(all)) if keepers == all);
     // Where nobody is awaited, there is no need to look.
     let events = if awaited.is_some() { events } else { &[] };
     events.iter().enumerate().filter(move |(_, event)| left(event)).map(|(index, _)| EventId::new(index))
 }
 
-/// The writes that the reads before an acquire fence read from, back to the acquire fence before it.
-fn acquired(events: &[Event], mut from: EventId) -> impl Iterator<Item = EventId> {
-    std::iter::from_fn(move || {
-        while from.is_some() {
-            let event = &events[from.index()];
-            if event.is_fence() && event.order.is_acquire() {
-                return None;
-            }
-            from = event.po_prev;
-            if event.is_read && event.order.is_atomic() && event.rf != EventId::INIT {
-                return Some(event.rf);
-            }
-        }
-        None
+/// A write, and the blind updates right before it with what they come after: all that a reader of the write depends on
+/// and that the views of the write itself do not tell.
+pub(super) fn chain(events: &[Event], write: EventId) -> impl Iterator<Item = EventId> {
+    let start = (write != EventId::INIT).then_some(write);
+    std::iter::successors(start, move |&write| {
+        let event = &events[write.index()];
+        (event.blind && event.rf != EventId::INIT).then_some(event.rf)
     })
 }

@@ -10,10 +10,12 @@
 //! consistent; that is for [`crate::model`] to say.
 
 mod action;
+mod alike;
 mod event;
 mod extend;
 mod ids;
 mod key;
+mod layers;
 mod restrict;
 mod threads;
 mod ties;
@@ -84,12 +86,16 @@ pub struct Graph {
     sc: Vec<EventId>,
     sc_fences: u32,
     plain_accesses: u32,
+    /// The number of blind updates.
+    blind: u32,
     /// Whether a thread has had to wait for what depends on a write.
     has_after: bool,
     /// Which orders of writes hold in every witness.
     ties: Ties,
     /// How many writes are not tied to the one before them, as far as is known.
     loose: u32,
+    /// How many events there are by which keepers leave.
+    departures: u32,
 }
 
 impl Graph {
@@ -106,9 +112,11 @@ impl Graph {
             sc: Vec::new(),
             sc_fences: 0,
             plain_accesses: 0,
+            blind: 0,
             has_after: false,
             ties: Ties::Fixed,
             loose: 0,
+            departures: 0,
         }
     }
 

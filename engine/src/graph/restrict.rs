@@ -49,6 +49,8 @@ impl Graph {
         self.preference.clear();
         self.preference.extend_from_slice(&whole.preference);
         self.keep_thread_ids();
+        self.forget_kept_since(0);
+        self.departures = whole.departures;
         for (index, event) in whole.events.iter().enumerate().skip(len).rev() {
             self.unlink_thread(event, EventId::new(index));
         }
@@ -78,6 +80,10 @@ impl Graph {
         self.sc.extend_from_slice(&whole.sc[..kept]);
         self.sc_fences = whole.sc_fences;
         self.plain_accesses = whole.plain_accesses;
+        self.blind = match whole.blind {
+            0 => 0,
+            _ => whole.events[..len].iter().map(|event| u32::from(event.blind)).sum(),
+        };
         if self.sc_fences + self.plain_accesses == 0 {
             return;
         }
@@ -101,7 +107,9 @@ impl Graph {
             elsewhere_before: renaming.get_or_none(event.elsewhere_before),
             elsewhere_after: EventId::NONE,
             after: renaming.get_or_none(event.after),
-            snapshot: Snapshot::NONE,
+            // Where a blind update is looked at again, its thread starts from there.
+            snapshot: if event.blind { event.snapshot } else { Snapshot::NONE },
+            twin: renaming.get_or_none(event.twin),
             ..*event
         });
         renaming.names[id.index()] = name;
@@ -125,6 +133,7 @@ impl Graph {
         if self.has_witness() {
             self.tie_everything();
         }
+        self.rechain_all();
     }
 
     /// A thread whose next event was deleted has to wait for what that had to wait for. Where the wait itself began only

@@ -47,6 +47,17 @@ impl Asleep {
     }
 }
 
+/// When a thread that waits until all keepers have left can go on at the earliest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    /// How many events the graph had when the keepers were counted that had not left.
+    len: u32,
+    /// How many events the thread had.
+    of_thread: u32,
+    /// How many events by which keepers leave there must be.
+    leaves: u32,
+}
+
 /// A thread of an execution graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Thread {
@@ -63,8 +74,12 @@ pub struct Thread {
     /// Where its pending read was revisited by a write that makes it wait, that write: it may only read from what depends
     /// on it.
     pub after: EventId,
+    /// The nearest thread before it that it is [alike](super::alike), if there is one.
+    pub(crate) like: Option<ThreadId>,
     /// What it waits for, as far as that is known.
     pub(crate) asleep: Asleep,
+    /// How many have to leave before it can go on, as far as that is known.
+    kept: Kept,
     /// Whether it exists in this graph.
     pub alive: bool,
     parent: Option<ThreadId>,
@@ -92,7 +107,9 @@ impl Thread {
             spawn: EventId::INIT,
             join: EventId::NONE,
             after: EventId::NONE,
+            like: None,
             asleep: Asleep::default(),
+            kept: Kept::default(),
             alive: true,
             parent: None,
             rank: rank as u32,
@@ -209,6 +226,31 @@ impl Graph {
         self.threads[id.index()].asleep = asleep;
     }
 
+    /// A thread waits until keepers have left, of whom so many have not.
+    pub(crate) fn set_kept(&mut self, id: ThreadId, keepers: u32) {
+        let (len, leaves) = (self.len() as u32, self.departures.saturating_add(keepers));
+        let thread = &mut self.threads[id.index()];
+        thread.kept = Kept { len, of_thread: thread.len, leaves };
+    }
+
+    /// Whether a thread waits until keepers have left, of whom some certainly have not: whatever has happened since
+    /// they were counted, there were fewer events by which one leaves.
+    #[inline]
+    pub(crate) fn is_kept(&self, id: ThreadId) -> bool {
+        let thread = &self.threads[id.index()];
+        self.departures < thread.kept.leaves && thread.len == thread.kept.of_thread
+    }
+
+    /// Forgets how many keepers had not left when there were more events than these.
+    #[inline]
+    pub(super) fn forget_kept_since(&mut self, len: usize) {
+        for thread in &mut self.threads {
+            if thread.kept.len as usize > len {
+                thread.kept = Kept::default();
+            }
+        }
+    }
+
     /// The thread that a spawn by `parent`, at this point, starts.
     pub(super) fn begin_thread(&mut self, parent: ThreadId, spawn: EventId) -> ThreadId {
         let rank = self.threads[parent.index()].spawned;
@@ -223,7 +265,8 @@ impl Graph {
         thread.spawned = 0;
         thread.join = EventId::NONE;
         thread.after = EventId::NONE;
-        thread.asleep = Asleep::default();
+        thread.asleep.clear();
+        thread.kept = Kept::default();
         thread.pending = Action::Block;
         id
     }

@@ -72,7 +72,7 @@ impl BinOp {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instr {
     Let {
         reg: Reg,
@@ -171,7 +171,7 @@ pub(super) enum Instr {
 }
 
 /// The code of a thread, written from the start to the end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     pub(super) instrs: Vec<Instr>,
     pub(super) registers: u16,

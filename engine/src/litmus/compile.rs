@@ -4,6 +4,7 @@ use super::code::{BinOp, Code, Instr, Operand, Reg};
 use super::format::{Expr, FormatError, LitmusTest, Op, Rmw};
 use super::machine::Litmus;
 use crate::graph::{Loc, MemOrder, RmwOp, ThreadId, Value};
+use crate::program::address::MAX_THREADS;
 use std::collections::BTreeMap;
 
 /// What a final state lists.
@@ -23,6 +24,9 @@ pub(super) struct Compiled {
 
 /// Compiles a test.
 pub(super) fn compile(test: &LitmusTest) -> Result<Compiled, FormatError> {
+    if test.threads.len() > MAX_THREADS {
+        return Err(FormatError::TooManyThreads(test.threads.len()));
+    }
     let locations: BTreeMap<&str, Loc> =
         test.init.keys().enumerate().map(|(i, name)| (name.as_str(), Loc::new(i))).collect();
     let init: Vec<Value> = test.init.values().map(|&v| v as Value).collect();

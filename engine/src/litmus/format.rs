@@ -2,6 +2,7 @@
 
 use crate::graph::MemOrder;
 use crate::model::MemoryModel;
+use crate::program::address::MAX_THREADS;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,9 @@ pub enum FormatError {
     /// A thread uses too many registers.
     #[error("thread {0} has too many registers")]
     TooLarge(usize),
+    /// There are more threads than an execution can have.
+    #[error("there are {0} threads, more than {MAX_THREADS}")]
+    TooManyThreads(usize),
 }
 
 /// A litmus test.

@@ -280,6 +280,11 @@ impl Program for Litmus {
         self.run(state, thread)
     }
 
+    fn like(&self, state: &LitmusState, graph: &Graph, thread: ThreadId) -> Option<ThreadId> {
+        let code = |thread: ThreadId| &self.codes[state.threads[thread.index()].0 as usize];
+        graph.elder_siblings(thread).find(|&other| code(other) == code(thread))
+    }
+
     fn may_spin(&self, state: &LitmusState, thread: ThreadId) -> bool {
         state.visits.iter().any(|visit| visit.thread == thread)
     }
@@ -291,6 +296,10 @@ impl Program for Litmus {
             (Some(a), Some(b)) => a.head == b.head && a.live == b.live && a.events == 0 && b.events == 0,
             _ => false,
         }
+    }
+
+    fn is_same(&self, a: &LitmusState, b: &LitmusState, _: ThreadId) -> bool {
+        (&a.threads, &a.registers, &a.visits) == (&b.threads, &b.registers, &b.visits)
     }
 
     fn initial_value(&self, _: &LitmusState, loc: Loc) -> Value {

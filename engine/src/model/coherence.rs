@@ -14,7 +14,9 @@ pub(super) fn floor(graph: &Graph, loc: Loc, view: &View) -> usize {
     }
     let seen = |w: &EventId| contains(view, graph.event(*w));
     let written = location.co.iter().rposition(seen).unwrap_or(0);
-    let sources = location.reads.iter().filter(|r| seen(r)).map(|&r| graph.event(graph.event(r).rf).co_pos as usize);
+    // What a blind update reads from is no more than one of the writes that could be before it.
+    let reads = location.reads.iter().filter(|r| seen(r) && !graph.event(**r).blind);
+    let sources = reads.map(|&r| graph.event(graph.event(r).rf).co_pos as usize);
     sources.max().unwrap_or(0).max(written)
 }
 
@@ -27,6 +29,7 @@ pub(super) fn floor_of_thread(graph: &Graph, site: &Site) -> usize {
         event.thread == site.thread && event.index < done
     };
     let written = location.co[1..].iter().rposition(own).map_or(0, |p| p + 1);
-    let sources = location.reads.iter().filter(|r| own(r)).map(|&r| graph.event(graph.event(r).rf).co_pos as usize);
+    let reads = location.reads.iter().filter(|r| own(r) && !graph.event(**r).blind);
+    let sources = reads.map(|&r| graph.event(graph.event(r).rf).co_pos as usize);
     sources.max().unwrap_or(0).max(written)
 }

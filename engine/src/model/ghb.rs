@@ -51,6 +51,8 @@ pub(crate) struct Reach {
     events: Vec<u32>,
     /// For each location, the search that reached it last and the position up to which.
     locations: Vec<(u32, u32)>,
+    /// The same for the last blind update that was reached by itself.
+    blind: Vec<(u32, u32)>,
     search: u32,
     stack: Vec<EventId>,
     counts: Counts,
@@ -73,7 +75,8 @@ impl Reach {
         while let Some(id) = self.stack.pop() {
             self.expand(ppo, graph, id);
         }
-        self.position(loc) as usize
+        let blind = self.blind.get(loc.index()).filter(|(search, _)| *search == self.search);
+        blind.map_or(0, |(_, position)| *position).max(self.position(loc)) as usize
     }
 
     fn begin(&mut self, graph: &Graph) {
@@ -81,6 +84,7 @@ impl Reach {
         if self.search == 0 {
             self.events.fill(0);
             self.locations.fill((0, 0));
+            self.blind.fill((0, 0));
             self.search = 1;
         }
         self.stack.clear();
@@ -115,11 +119,17 @@ impl Reach {
 
     fn expand<P: Ppo>(&mut self, ppo: &P, graph: &Graph, id: EventId) {
         let event = graph.event(id);
-        if event.is_read && (P::INTERNAL_RF || graph.event(event.rf).thread != event.thread) {
-            self.mark(event.rf);
+        let source = graph.event(event.rf_or_init());
+        match event.is_read && !event.blind {
+            // Everything that it sees could be the write that it reads from.
+            true if source.blind => self.mark_coherence(graph, event.loc, source.co_pos),
+            true if P::INTERNAL_RF || source.thread != event.thread => self.mark(event.rf),
+            _ => {}
         }
-        if event.is_write {
-            self.mark_coherence(graph, event.loc, event.co_pos);
+        match event.is_write {
+            true if event.blind => self.mark_before_layer(graph, event),
+            true => self.mark_coherence(graph, event.loc, event.co_pos),
+            false => {}
         }
         if let Action::Join(target) = event.action {
             let Thread { last, spawn, .. } = *graph.thread(target);
@@ -143,11 +153,30 @@ impl Reach {
         for &write in &location.co[known as usize + 1..=position as usize] {
             self.mark(write);
         }
-        for &read in &location.reads {
-            let source = graph.event(graph.event(read).rf).co_pos;
-            if source >= known && source < position {
+        self.mark_reads(graph, loc, known, position);
+    }
+
+    /// Marks the reads that read from these positions.
+    fn mark_reads(&mut self, graph: &Graph, loc: Loc, start: u32, end: u32) {
+        for &read in &graph.location(loc).reads {
+            let event = graph.event(read);
+            let source = graph.event(event.rf).co_pos;
+            if source >= start && source < end && !event.blind {
                 self.mark(read);
             }
         }
+    }
+
+    /// Marks what is ordered before a blind update whatever its place in its layer.
+    fn mark_before_layer(&mut self, graph: &Graph, event: &Event) {
+        if self.blind.len() < self.locations.len() {
+            self.blind.resize(self.locations.len(), (0, 0));
+        }
+        let (search, reached) = self.blind[event.loc.index()];
+        let reached = if search == self.search { reached.max(event.co_pos) } else { event.co_pos };
+        self.blind[event.loc.index()] = (self.search, reached);
+        let start = graph.layer(event.loc, event.co_pos as usize).start as u32;
+        self.mark_coherence(graph, event.loc, start - 1);
+        self.mark_reads(graph, event.loc, start - 1, start);
     }
 }

@@ -148,6 +148,17 @@ pub trait Model: Clone + Send + Sync {
         false
     }
 
+    /// Whether the order of blind updates takes part in whether graphs are consistent, even if there are no fences.
+    fn orders_updates(&self) -> bool {
+        true
+    }
+
+    /// Whether it is known what the model makes of this graph, though blind updates have no order.
+    fn admits_blind(&self, graph: &Graph) -> bool {
+        let _ = graph;
+        true
+    }
+
     /// What can be known of the order of writes without a search.
     fn ties(&self) -> Ties;
 

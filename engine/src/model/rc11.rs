@@ -31,6 +31,15 @@ impl Model for Rc11 {
         !site.order.is_sc() && graph.sc_fences() == 0
     }
 
+    fn orders_updates(&self) -> bool {
+        false
+    }
+
+    /// Between fences, psc goes through the order of writes, whatever they are.
+    fn admits_blind(&self, graph: &Graph) -> bool {
+        graph.sc_fences() == 0
+    }
+
     fn ties(&self) -> Ties {
         Ties::HappensBefore
     }

@@ -64,6 +64,8 @@ pub enum Builtin {
     SchedYield,
     /// `()`: a hint that the thread spins.
     SpinLoop,
+    /// `(address, bytes)`: `lock not` of x86, but for its being a fence.
+    Invert,
     /// `(counter)`: `Backoff::spin` of crossbeam-utils.
     BackoffSpin,
     /// `(counter)`: `Backoff::snooze` of crossbeam-utils.
@@ -123,6 +125,10 @@ pub enum Builtin {
     Eprint,
     /// `(name) -> ptr`: the value of an environment variable, or null.
     Getenv,
+    /// `() -> environ`: where the pointer to all variables is.
+    Environ,
+    /// `() -> (count, arguments)`: those of the command line.
+    Args,
     /// `(path, flags, …) -> i32`: there are no files; what the system says of itself in some is not there, others are
     /// unsupported.
     Open,
@@ -148,4 +154,19 @@ pub enum Builtin {
     Choose,
     /// `(cond)`: the execution is of no interest where `cond` is 0.
     Assume,
+
+    // Promises to the compiler: nothing happens where they are kept
+    /// `(ptr, count, size, align)`: a reference to so many elements is made of the pointer.
+    CheckReference,
+    /// `(ptr, count, size, direction)`: a pointer is moved by so many elements: up (0), down (1), or by a signed
+    /// number (2).
+    CheckOffset,
+    /// `(a, b, size, unsigned)`: the distance between two pointers is computed, in elements.
+    CheckDistance,
+    /// `(ptr, len)`: a value is there that must be initialized.
+    CheckInitialized,
+    /// `(ptr, signature, converts) -> other`: a function is called that must have this signature, an index into the
+    /// messages of the program, or any where there is no such message. The result is 1 where it takes plain values
+    /// for what may be uninitialized, and the call can convert them; otherwise that is not supported.
+    CheckFunction,
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::Program;
 
 /// Changes with every change of the format; a file of another version is refused.
-pub const FORMAT_VERSION: u32 = 10;
+pub const FORMAT_VERSION: u32 = 12;
 
 const MAGIC: &[u8; 8] = b"dporprog";
 const HEADER: usize = MAGIC.len() + 4 + 8 + 4;
@@ -20,10 +20,12 @@ pub enum LoadError {
     Io { path: PathBuf, source: io::Error },
     #[error("{} is not a program of cargo-dpor", path.display())]
     Foreign { path: PathBuf },
-    #[error("{} has format {found}, this cargo-dpor reads format {FORMAT_VERSION}: check the crate again", path.display())]
+    #[error("{} has format {found}, this cargo-dpor reads format {FORMAT_VERSION}", path.display())]
     Version { path: PathBuf, found: u32 },
-    #[error("{} is damaged: delete it and check the crate again", path.display())]
+    #[error("{} is damaged", path.display())]
     Damaged { path: PathBuf },
+    #[error("{} is damaged: it has {what}", path.display())]
+    Invalid { path: PathBuf, what: &'static str },
 }
 
 impl Program {
@@ -57,7 +59,8 @@ impl Program {
         Program::from_bytes(&bytes, path)
     }
 
-    fn from_bytes(bytes: &[u8], path: &Path) -> Result<Program, LoadError> {
+    /// Reads a program from the bytes of a file, which is named in errors.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Program, LoadError> {
         let path = path.to_owned();
         if !bytes.starts_with(MAGIC) {
             return Err(LoadError::Foreign { path });
@@ -73,7 +76,11 @@ impl Program {
         if len != payload.len() as u64 || read_u32(header, 20) != crc32fast::hash(payload) {
             return Err(LoadError::Damaged { path });
         }
-        postcard::from_bytes(payload).map_err(|_| LoadError::Damaged { path })
+        let program = postcard::from_bytes(payload).map_err(|_| LoadError::Damaged { path: path.clone() })?;
+        match crate::vm::validate(&program) {
+            Ok(()) => Ok(program),
+            Err(what) => Err(LoadError::Invalid { path, what }),
+        }
     }
 }
 

@@ -38,8 +38,10 @@ pub struct Program {
     pub files: Vec<String>,
     /// Places in the source, each once.
     pub places: Vec<Place>,
-    /// Texts of [`Op::Unsupported`] and [`Op::Unreachable`].
+    /// Texts of [`Op::Unsupported`] and [`Op::Unreachable`], and signatures.
     pub messages: Vec<String>,
+    /// For each function its signature, a message, where it can be called through pointers of a known type.
+    pub signatures: Vec<Option<u32>>,
     /// What the source calls things.
     pub debug: DebugInfo,
 }

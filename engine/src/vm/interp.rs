@@ -10,7 +10,7 @@ use crate::program::address::code_index;
 use crate::program::{FuncId, OverflowOp, Quiet};
 
 use super::arith::{self, sign_extend};
-use super::code::{Callee, Code, Inst, WINDOW, physical};
+use super::code::{Callee, Code, Inst, NEAR_REGISTERS, WINDOW, physical};
 use super::failure::Fault;
 use super::float;
 use super::frame::{Frame, FrameKind};
@@ -485,8 +485,12 @@ pub fn execute(
                     let new_base = base + code.registers;
                     reserve(registers, new_base, callee.registers);
                     let first = new_base as usize + usize::from(callee.results);
-                    for (index, arg) in site.args.iter().enumerate() {
+                    let near = usize::from(NEAR_REGISTERS - u16::from(callee.results)).min(site.args.len());
+                    for (index, arg) in site.args[..near].iter().enumerate() {
                         registers[first + index] = registers[base as usize + usize::from(*arg)];
+                    }
+                    for (index, arg) in site.args[near..].iter().enumerate() {
+                        registers[new_base as usize + WINDOW + index] = registers[base as usize + usize::from(*arg)];
                     }
                     frames[top].pc = pc as u32;
                     let Space { stack, heap, thread, .. } = space;

@@ -36,6 +36,7 @@ mod tests;
 mod thread;
 mod threads;
 mod unwind;
+mod validate;
 mod watch;
 mod wide;
 mod world;
@@ -46,7 +47,8 @@ use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
 pub use explored::{
-    Atom, Basis, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated, Write,
+    Atom, Basis, Birth, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated,
+    Write,
 };
 pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
 pub use image::Image;
@@ -55,6 +57,7 @@ pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
+pub use validate::validate;
 pub use world::{Output, Stream};
 
 use crate::interrupt::Interrupt;

@@ -26,6 +26,9 @@ pub fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), B
         (Action::Pick { address }, Answer::Value(bit)) => Some(word(space, address)? & !bit),
         _ => written(action, answer),
     };
+    if let Some(value) = written {
+        space.publish(value as u64);
+    }
     let visible = space.track_atomic(address, len, written.is_some())?;
     if visible {
         return Ok(());

@@ -115,7 +115,10 @@ fn quiet_atomic(context: &mut Context) -> Checked<Flow> {
 /// program is explored and it does not have to wait.
 pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
     let Flow::Stop(Stop::Action(action)) = flow else { return Ok(flow) };
-    if !context.heap.alone || !is_local(&action) {
+    if !context.heap.alone {
+        return act_unseen(context, flow, action);
+    }
+    if !is_local(&action) {
         return Ok(flow);
     }
     if is_probe(context.thread.idle) {
@@ -129,6 +132,15 @@ pub fn act_alone(context: &mut Context, flow: Flow) -> Checked<Flow> {
         return Ok(flow);
     }
     context.thread.idle = if has_effect(action, answer) { 0 } else { context.thread.idle + 1 };
+    if let Some(pending) = context.thread.pending.take() {
+        answer::complete(context, pending, answer)?;
+    }
+    Ok(Flow::Continue)
+}
+
+/// Nor does anybody see what it does to memory that it has not published.
+fn act_unseen(context: &mut Context, flow: Flow, action: Action) -> Checked<Flow> {
+    let Some(answer) = context.space().perform_unseen(action)? else { return Ok(flow) };
     if let Some(pending) = context.thread.pending.take() {
         answer::complete(context, pending, answer)?;
     }

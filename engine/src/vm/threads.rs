@@ -31,6 +31,7 @@ pub fn check_room(context: &mut Context) -> Checked<()> {
 /// Creates a thread that will run `start(arg)`.
 pub fn spawn(context: &mut Context, id: ThreadId, start: u64, arg: u64) -> Checked<()> {
     let func = pointed_to(context.image, start, 1)?;
+    context.heap.publish_all(context.thread.id, &context.image.globals);
     let mut thread = Thread::new(id);
     *context.heap.table(id) = Table::default();
     (context.thread.alone, context.heap.alone) = (false, false);
@@ -60,6 +61,7 @@ pub fn returned(context: &mut Context, result: u64) -> Checked<Flow> {
         return Ok(Flow::Continue);
     }
     free_locals(context)?;
+    context.heap.publish_all(context.thread.id, &context.image.globals);
     let explored = context.heap.tracking.is_some();
     leave_nothing(context.thread, explored);
     Ok(context.stop(Action::End, Reply::None))

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use dpor_engine::explore::{AwaitLevel, Config, Ending, Equivalence, Failure, Observer, Report, explore_with};
-use dpor_engine::graph::Graph;
+use dpor_engine::graph::{Event, Graph};
 use dpor_engine::litmus::{Litmus, LitmusError, LitmusState};
 use dpor_engine::model::{Mapping, MemoryModel};
 use proptest::prelude::*;
@@ -13,11 +13,11 @@ use proptest::test_runner::TestCaseError;
 use crate::axioms::Model;
 use crate::candidate::Key;
 use crate::program::Prog;
-use crate::{Expected, enumerate};
+use crate::{Expected, enumerate, swaps};
 
 type Agreed = Result<(), TestCaseError>;
 
-const MODELS: [Model; 12] = [
+pub const MODELS: [Model; 12] = [
     Model::Rc11,
     Model::Sc,
     Model::Tso { bound: None, rust: true },
@@ -41,21 +41,23 @@ pub const LOOP_MODELS: [Model; 5] = [
     Model::Pso { bound: Some(1), rust: true },
 ];
 
-/// The explorer, under an equivalence.
+/// The explorer, in one of the ways in which executions can count as the same.
 #[derive(Clone, Copy)]
-struct Explorer(Equivalence);
+struct Explorer {
+    equivalence: Equivalence,
+    /// Whether it does not matter which of the threads that are alike is which.
+    symmetry: bool,
+}
 
 /// Collects the keys of all graphs, in the order in which they are found.
 struct Keys {
-    equivalence: Equivalence,
     threads: usize,
     keys: Vec<Key>,
 }
 
 impl Observer<Litmus> for Keys {
     fn full(&mut self, graph: &Graph, _: &LitmusState, ending: Ending) {
-        let key = Key::of(graph, self.threads, ending == Ending::Blocked);
-        self.keys.push(key.under(self.equivalence));
+        self.keys.push(Key::of(graph, self.threads, ending == Ending::Blocked));
     }
 }
 
@@ -72,21 +74,27 @@ fn config(model: Model, workers: usize, awaiting: AwaitLevel, equivalence: Equiv
 
 impl Explorer {
     fn explore(self, prog: &Prog, model: Model, workers: usize, level: AwaitLevel) -> (Report<LitmusError>, Vec<Key>) {
-        let observer = || Keys { equivalence: self.0, threads: prog.threads.len(), keys: Vec::new() };
-        let config = config(model, workers, level, self.0);
+        let observer = || Keys { threads: prog.threads.len(), keys: Vec::new() };
+        let config = Config { symmetry: self.symmetry, ..config(model, workers, level, self.equivalence) };
         let (report, observers) = explore_with(&prog.litmus(), &config, None, observer);
-        (report, observers.into_iter().flat_map(|o| o.keys).collect())
+        (report, observers.into_iter().flat_map(|o| o.keys).map(|key| self.class(prog, key)).collect())
+    }
+
+    /// What executions that count as the same have in common.
+    fn class(self, prog: &Prog, key: Key) -> Key {
+        let key = key.under(self.equivalence);
+        if self.symmetry { key.up_to_permutation(&prog.classes()) } else { key }
     }
 
     /// What is to be found.
-    fn wanted(self, expected: &Expected) -> BTreeSet<Key> {
-        expected.graphs.iter().map(|key| key.clone().under(self.0)).collect()
+    fn wanted(self, prog: &Prog, expected: &Expected) -> BTreeSet<Key> {
+        expected.graphs.iter().map(|key| self.class(prog, key.clone())).collect()
     }
 
     /// It finds what it should, each once.
     fn agrees(self, prog: &Prog, model: Model, workers: usize, expected: &Expected) -> Agreed {
         let (report, keys) = self.explore(prog, model, workers, AwaitLevel::Full);
-        let (found, expected) = (BTreeSet::from_iter(keys.iter().cloned()), self.wanted(expected));
+        let (found, expected) = (BTreeSet::from_iter(keys.iter().cloned()), self.wanted(prog, expected));
         prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: a graph was found twice", model, workers);
         let missing: Vec<_> = expected.difference(&found).collect();
         let extra: Vec<_> = found.difference(&expected).collect();
@@ -112,13 +120,64 @@ impl Explorer {
         let keys: Vec<Key> = keys.into_iter().filter(|key| !key.blocked).collect();
         let found: BTreeSet<Key> = keys.iter().cloned().collect();
         prop_assert_eq!(found.len(), keys.len(), "{:?}, {:?}, {} workers: found twice", model, level, workers);
-        let expected: BTreeSet<Key> = self.wanted(expected).into_iter().filter(|key| !key.blocked).collect();
+        let expected: BTreeSet<Key> = self.wanted(prog, expected).into_iter().filter(|key| !key.blocked).collect();
         let missing: Vec<_> = expected.difference(&found).collect();
         let extra: Vec<_> = found.difference(&expected).collect();
         prop_assert!(missing.is_empty(), "{:?}, {:?}, {} workers: missing {:#?}", model, level, workers, missing[0]);
         prop_assert!(extra.is_empty(), "{:?}, {:?}, {} workers: inconsistent {:#?}", model, level, workers, extra[0]);
         prop_assert!(report.complete && report.errors.is_empty());
         Ok(())
+    }
+}
+
+/// In all models, with any number of workers, where updates that commute are explored in one order only: what can be had from
+/// the executions found by swapping such updates is just what there is. If `exact`, none of them can be had from another.
+pub fn agrees_on_commuting(prog: &Prog, models: &[Model], exact: bool) -> Agreed {
+    let Some(expected) = enumerate(prog, models) else { return Err(TestCaseError::reject("too large")) };
+    for (&model, expected) in models.iter().zip(&expected) {
+        for workers in [1, 2, 4] {
+            let threads = prog.threads.len();
+            let observer = || Swappable { threads, keys: Vec::new() };
+            let config = Config { commute: true, ..config(model, workers, AwaitLevel::Full, Equivalence::Trace) };
+            let (report, observers) = explore_with(&prog.litmus(), &config, None, observer);
+            let found: Vec<_> = observers.into_iter().flat_map(|o| o.keys).collect();
+            prop_assert!(report.complete && report.errors.is_empty());
+            let mut reached = BTreeSet::new();
+            for (key, counters) in &found {
+                prop_assert!(
+                    expected.graphs.contains(key),
+                    "{:?}, {} workers: inconsistent {:#?}",
+                    model,
+                    workers,
+                    key
+                );
+                let class = swaps::class(key, counters, &expected.graphs);
+                let again = exact && class.iter().any(|key| reached.contains(key));
+                prop_assert!(!again, "{:?}, {} workers: found twice {:#?}", model, workers, key);
+                reached.extend(class);
+            }
+            let distinct: BTreeSet<&Key> = found.iter().map(|(key, _)| key).collect();
+            prop_assert_eq!(distinct.len(), found.len(), "{:?}, {} workers: a graph was found twice", model, workers);
+            let missing = expected.graphs.difference(&reached).next();
+            prop_assert!(missing.is_none(), "{:?}, {} workers: missing {:#?}", model, workers, missing);
+        }
+    }
+    Ok(())
+}
+
+/// Collects the keys of all graphs, and which events are updates that may commute, with what they add.
+struct Swappable {
+    threads: usize,
+    keys: Vec<(Key, swaps::Counters)>,
+}
+
+impl Observer<Litmus> for Swappable {
+    fn full(&mut self, graph: &Graph, _: &LitmusState, ending: Ending) {
+        let counts = |event: &Event| event.is_write && event.action.may_be_blind();
+        let name = |event: &Event| (event.thread.index(), event.index as usize);
+        let counters = graph.events().filter(|(_, event)| counts(event));
+        let counters = counters.map(|(_, event)| (name(event), event.written.wrapping_sub(event.answer))).collect();
+        self.keys.push((Key::of(graph, self.threads, ending == Ending::Blocked), counters));
     }
 }
 
@@ -139,7 +198,7 @@ pub fn agrees_on_waiting(prog: &Prog) -> Agreed {
     for_each(prog, &LOOP_MODELS, |explorer, model, expected| {
         for workers in [1, 2, 4] {
             let (_, keys) = explorer.explore(prog, model, workers, AwaitLevel::Full);
-            let (found, wanted) = (BTreeSet::from_iter(keys.iter().cloned()), explorer.wanted(expected));
+            let (found, wanted) = (BTreeSet::from_iter(keys.iter().cloned()), explorer.wanted(prog, expected));
             prop_assert_eq!(found.len(), keys.len(), "{:?}, {} workers: found twice", model, workers);
             let missing: Vec<_> = wanted.difference(&found).collect();
             prop_assert!(missing.is_empty(), "{:?}, {} workers: missing {:#?}", model, workers, missing[0]);
@@ -179,14 +238,44 @@ pub fn agrees_on_races(prog: &Prog) -> Agreed {
     })
 }
 
+const SYMMETRIC: &[Explorer] = &[Explorer { equivalence: Equivalence::Trace, symmetry: true }];
+
 /// Under both equivalences, in each model; programs with too many executions are rejected.
 fn for_each(prog: &Prog, models: &[Model], check: impl Fn(Explorer, Model, &Expected) -> Agreed) -> Agreed {
+    let explorers = Equivalence::ALL.map(|equivalence| Explorer { equivalence, symmetry: false });
+    for_each_with(prog, models, &explorers, check)
+}
+
+fn for_each_with(
+    prog: &Prog,
+    models: &[Model],
+    explorers: &[Explorer],
+    check: impl Fn(Explorer, Model, &Expected) -> Agreed,
+) -> Agreed {
     let Some(expected) = enumerate(prog, models) else { return Err(TestCaseError::reject("too large")) };
     for (&model, expected) in models.iter().zip(&expected) {
-        check(Explorer(Equivalence::Trace), model, expected)?;
-        check(Explorer(Equivalence::ReadsFrom), model, expected)?;
+        explorers.iter().try_for_each(|&explorer| check(explorer, model, expected))?;
     }
     Ok(())
+}
+
+/// Where several threads have the same code: the same executions up to permutations of these, each once.
+pub fn agrees_up_to_permutation(prog: &Prog, models: &[Model], workers: &[usize]) -> Agreed {
+    for_each_with(prog, models, SYMMETRIC, |explorer, model, expected| {
+        workers.iter().try_for_each(|&workers| explorer.agrees(prog, model, workers, expected))
+    })
+}
+
+/// The same of complete executions, at every level of waiting.
+pub fn agrees_on_loops_up_to_permutation(prog: &Prog, models: &[Model], workers: &[usize]) -> Agreed {
+    for_each_with(prog, models, SYMMETRIC, |explorer, model, expected| {
+        for level in AwaitLevel::ALL {
+            for &workers in workers {
+                explorer.agrees_on_complete(prog, model, level, workers, expected)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// So many programs, and at most as many that are rejected.

@@ -58,6 +58,29 @@ impl Key {
         Key { threads: keys, co, blocked }
     }
 
+    /// The least of the keys that differ from this one only in which of the threads of a class is which.
+    pub fn up_to_permutation(self, classes: &[Vec<usize>]) -> Key {
+        let mut least: Option<Key> = None;
+        for_each_permutation(classes, &mut (0..self.threads.len()).collect(), &mut |names| {
+            let key = self.renamed(names);
+            if least.as_ref().is_none_or(|least| key < *least) {
+                least = Some(key);
+            }
+        });
+        least.unwrap_or(self)
+    }
+
+    /// The key in which thread `t` is called `names[t]`.
+    fn renamed(&self, names: &[usize]) -> Key {
+        let name = |name: Name| name.map(|(thread, step)| (names[thread], step));
+        let mut threads = vec![Vec::new(); self.threads.len()];
+        for (thread, steps) in self.threads.iter().enumerate() {
+            threads[names[thread]] = steps.iter().map(|&(answer, rf)| (answer, name(rf))).collect();
+        }
+        let co = self.co.iter().map(|(&loc, writes)| (loc, writes.iter().map(|&write| name(write)).collect()));
+        Key { threads, co: co.collect(), blocked: self.blocked }
+    }
+
     /// The key with what makes a difference: under reads-from equivalence, who writes, but not in which order.
     pub fn under(mut self, equivalence: Equivalence) -> Key {
         if equivalence == Equivalence::ReadsFrom {
@@ -308,6 +331,15 @@ impl Skeleton {
     }
 }
 
+/// Gives threads the names of others of their class, in every way.
+fn for_each_permutation(classes: &[Vec<usize>], names: &mut Vec<usize>, found: &mut dyn FnMut(&[usize])) {
+    let Some((class, others)) = classes.split_first() else { return found(names) };
+    permute(&mut Vec::new(), class, &mut |order| {
+        class.iter().zip(order).for_each(|(&thread, &name)| names[thread] = name);
+        for_each_permutation(others, names, found);
+    });
+}
+
 fn accesses(step: &Step, at: u8) -> bool {
     matches!(*step, Step::Read { loc, .. } | Step::Write { loc, .. } | Step::Update { loc, .. } if loc == at)
 }
@@ -336,7 +368,7 @@ fn fit(traces: &[&Trace], spawned: bool) -> bool {
     })
 }
 
-fn permute(prefix: &mut Vec<usize>, rest: &[usize], found: &mut impl FnMut(&[usize])) {
+fn permute(prefix: &mut Vec<usize>, rest: &[usize], found: &mut dyn FnMut(&[usize])) {
     if rest.is_empty() {
         return found(prefix);
     }

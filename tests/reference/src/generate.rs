@@ -248,6 +248,55 @@ pub fn counting(shape: Shape) -> impl Strategy<Value = Prog> {
     })
 }
 
+/// What random programs with counters may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    /// Whether results matter where they have a certain value.
+    pub tests: bool,
+    /// Whether others than loads and updates that commute access counters, and there are fences.
+    pub others: bool,
+}
+
+/// Random programs that count at the first two locations, and look at what they have counted.
+pub fn commuting(shape: Shape, counters: Counters) -> impl Strategy<Value = Prog> {
+    let order = || select(vec![Order::Relaxed, Order::Relaxed, Order::Release]);
+    let test =
+        if counters.tests { prop::option::weighted(0.6, (0..2u8, 0..=3u64)).boxed() } else { Just(None).boxed() };
+    let count = (0..2u8, select(vec![1, 1, 1, u64::MAX]), order(), test)
+        .prop_map(|(loc, k, order, test)| {
+            let count = Stmt::Count { loc, k, order, test };
+            let shows = |(reg, _): (u8, u64)| {
+                let then = vec![Stmt::Store { loc: 2, val: Val::Const(2 + u64::from(loc)), order: Order::Relaxed }];
+                Stmt::If { reg, equals: 1, then, otherwise: Vec::new() }
+            };
+            [count].into_iter().chain(test.map(shows)).collect::<Vec<_>>()
+        })
+        .boxed();
+    let load = (0..3u8, 0..3u8, load_order(shape)).prop_map(|(reg, loc, order)| vec![Stmt::Load { reg, loc, order }]);
+    let store = (store_order(shape), 1..=2u64)
+        .prop_map(|(order, value)| vec![Stmt::Store { loc: 2, val: Val::Const(value), order }]);
+    let add = (0..3u8, 0..2u8, rmw_order()).prop_map(|(reg, loc, order)| vec![Stmt::Add { reg, loc, k: 1, order }]);
+    let cas =
+        (0..3u8, 0..2u8, 0..=2u64, rmw_order(), load_order(shape)).prop_map(|(reg, loc, expected, order, failure)| {
+            vec![Stmt::Cas { reg, loc, expected, new: expected + 5, order, failure, weak: false }]
+        });
+    let fence = fence_order().prop_map(|order| vec![Stmt::Fence { order }]);
+    let reset =
+        (0..2u8, store_order(shape)).prop_map(|(loc, order)| vec![Stmt::Store { loc, val: Val::Const(7), order }]);
+    let stmt = match counters.others {
+        true => prop_oneof![12 => count, 6 => load, 3 => store, 2 => add, 2 => cas, 2 => fence, 1 => reset].boxed(),
+        false => prop_oneof![6 => count, 3 => load, 1 => store].boxed(),
+    };
+    prop::collection::vec(prop::collection::vec(stmt, 1..=3), 2..=shape.threads).prop_map(move |threads| {
+        let mut threads: Vec<Vec<Stmt>> = threads.into_iter().map(|thread| thread.concat()).collect();
+        trim(&mut threads, shape);
+        if shape.spawned {
+            add_spawns(&mut threads);
+        }
+        Prog { threads, spawned: shape.spawned }
+    })
+}
+
 /// Random programs of a shape.
 pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
     let thread = block(shape, 1..=4);
@@ -258,6 +307,56 @@ pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
         }
         Prog { threads, spawned: shape.spawned }
     })
+}
+
+/// Random programs with several threads of the same code.
+pub fn alike(shape: Shape) -> impl Strategy<Value = Prog> {
+    // Who has which code.
+    let codes = select(vec![
+        vec![0, 0],
+        vec![0, 0],
+        vec![0, 0, 0],
+        vec![0, 0, 0],
+        vec![0, 0, 1],
+        vec![0, 1, 0],
+        vec![1, 0, 0],
+        vec![0, 0, 0, 0],
+        vec![0, 0, 0, 1],
+        vec![0, 1, 0, 1],
+        vec![1, 0, 0, 1],
+    ]);
+    let main = block(shape, 0..=2);
+    (prop::collection::vec(block(shape, 1..=4), 2), codes, main, any::<prop::sample::Index>(), any::<bool>()).prop_map(
+        move |(mut blocks, mut codes, main, at, joins)| {
+            codes.truncate(shape.threads);
+            let expand =
+                |blocks: &[Vec<Stmt>]| -> Vec<Vec<Stmt>> { codes.iter().map(|&c: &usize| blocks[c].clone()).collect() };
+            let mut threads = expand(&blocks);
+            while is_too_large(&threads, shape) {
+                let longest = usize::from(blocks[1].len() > blocks[0].len() && codes.contains(&1));
+                if blocks[longest].pop().is_none() {
+                    break;
+                }
+                threads = expand(&blocks);
+            }
+            if shape.spawned {
+                threads.insert(0, spawn_together(main, threads.len() as u8, &at, joins));
+            }
+            Prog { threads, spawned: shape.spawned }
+        },
+    )
+}
+
+/// Starts all threads at one place, and joins them, or not.
+fn spawn_together(mut main: Vec<Stmt>, threads: u8, at: &prop::sample::Index, joins: bool) -> Vec<Stmt> {
+    let at = at.index(main.len() + 1);
+    let rest = main.split_off(at);
+    main.extend((1..=threads).map(|thread| Stmt::Spawn { thread }));
+    if joins {
+        main.extend((1..=threads).map(|thread| Stmt::Join { thread }));
+    }
+    main.extend(rest);
+    main
 }
 
 /// The first thread starts the others, one after each of its statements, and joins the first of them before its last.
@@ -286,15 +385,17 @@ fn add_spawns(threads: &mut [Vec<Stmt>]) {
 
 /// Drops statements from the ends of threads, the longest first, until the program is small enough.
 fn trim(threads: &mut [Vec<Stmt>], shape: Shape) {
-    let total = |threads: &[Vec<Stmt>], weigh: fn(&Stmt) -> usize| -> usize {
-        threads.iter().flatten().map(|s| weight(s, weigh)).sum()
-    };
-    while total(threads, events_of) > shape.events || total(threads, reads_of) > shape.reads {
+    while is_too_large(threads, shape) {
         let longest = threads.iter().enumerate().max_by_key(|(_, t)| t.len()).map_or(0, |(i, _)| i);
         if threads[longest].pop().is_none() {
             return;
         }
     }
+}
+
+fn is_too_large(threads: &[Vec<Stmt>], shape: Shape) -> bool {
+    let total = |weigh: fn(&Stmt) -> usize| -> usize { threads.iter().flatten().map(|s| weight(s, weigh)).sum() };
+    total(events_of) > shape.events || total(reads_of) > shape.reads
 }
 
 fn weight(stmt: &Stmt, weigh: fn(&Stmt) -> usize) -> usize {
@@ -316,6 +417,7 @@ fn reads_of(stmt: &Stmt) -> usize {
         stmt,
         Stmt::Load { .. }
             | Stmt::Add { .. }
+            | Stmt::Count { .. }
             | Stmt::Xchg { .. }
             | Stmt::Cas { .. }
             | Stmt::TryLock { .. }

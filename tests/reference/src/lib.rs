@@ -8,6 +8,8 @@ pub mod generate;
 pub mod loops;
 pub mod program;
 pub mod relation;
+pub mod swaps;
+pub mod symmetric;
 pub mod traces;
 
 use axioms::{Model, has_race, is_consistent};

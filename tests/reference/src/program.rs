@@ -31,6 +31,13 @@ pub enum Stmt {
         k: u64,
         order: Order,
     },
+    /// Adds, and keeps of the value that was there only whether it was this one, or nothing.
+    Count {
+        loc: u8,
+        k: u64,
+        order: Order,
+        test: Option<(u8, u64)>,
+    },
     Xchg {
         reg: u8,
         loc: u8,
@@ -152,6 +159,18 @@ pub struct Prog {
 }
 
 impl Prog {
+    /// The classes of threads that have the same code; not the first, if it spawns the others.
+    pub fn classes(&self) -> Vec<Vec<usize>> {
+        let mut classes: Vec<Vec<usize>> = Vec::new();
+        for thread in usize::from(self.spawned)..self.threads.len() {
+            match classes.iter_mut().find(|class| self.threads[class[0]] == self.threads[thread]) {
+                Some(class) => class.push(thread),
+                None => classes.push(vec![thread]),
+            }
+        }
+        classes
+    }
+
     /// The program as the engine runs it. All locations are 0 at first.
     pub fn litmus(&self) -> Litmus {
         let codes = self.threads.iter().map(|thread| Translator::translate(thread)).collect();
@@ -207,6 +226,15 @@ impl Translator {
             Stmt::Add { reg, loc, k, order } => {
                 let value = self.code.rmw(RmwOp::Add, place(loc), k, order);
                 self.assign(reg, value);
+            }
+            Stmt::Count { loc, k, order, test } => {
+                let value = self.code.rmw(RmwOp::Add, place(loc), k, order);
+                if let Some((reg, equals)) = test {
+                    let same = self.code.bin(BinOp::Eq, value, equals);
+                    self.assign(reg, same);
+                }
+                // Nothing else is left of it.
+                self.code.set(value, 0);
             }
             Stmt::Xchg { reg, loc, val, order } => {
                 let value = self.val(val);

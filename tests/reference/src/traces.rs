@@ -146,6 +146,7 @@ impl<'a> Runs<'a> {
     /// Runs on for every value that the statement may read.
     fn reading(&mut self, stmt: &Stmt, todo: &[&'a Stmt], regs: &Registers, steps: &[Step]) {
         let (reg, loc) = match *stmt {
+            Stmt::Count { loc, test, .. } => (test.map_or(u8::MAX, |(reg, _)| reg), loc),
             Stmt::Load { reg, loc, .. }
             | Stmt::Add { reg, loc, .. }
             | Stmt::Xchg { reg, loc, .. }
@@ -164,6 +165,11 @@ impl<'a> Runs<'a> {
             let step = match *stmt {
                 Stmt::Load { order, .. } => Step::Read { loc, value, order, rmw: false },
                 Stmt::Add { k, order, .. } => update(value.wrapping_add(k), order),
+                Stmt::Count { k, order, test, .. } => {
+                    let kept = test.map(|(reg, equals)| (reg, u64::from(value == equals)));
+                    self.branch(todo, regs, steps, kept, update(value.wrapping_add(k), order));
+                    continue;
+                }
                 Stmt::Xchg { val, order, .. } => update(plus(val), order),
                 Stmt::Cas { expected, new, order, failure, weak, .. } if value == expected => {
                     if weak {

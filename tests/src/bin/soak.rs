@@ -7,6 +7,7 @@ use std::thread;
 use clap::{Args, Parser, Subcommand};
 use dpor_reference::loops::random::new_seed;
 use dpor_reference::loops::soak::{Soak, Summary};
+use dpor_reference::symmetric;
 use dpor_tests::soak::{self, profile::Profile};
 
 /// Explores random programs in ways that must agree.
@@ -25,6 +26,9 @@ enum Level {
         /// How many programs are explored at a time: as many as there are processors, if none is given.
         #[arg(long)]
         jobs: Option<usize>,
+        /// Programs with threads that are alike, up to permutations of these.
+        #[arg(long)]
+        symmetry: bool,
     },
     /// Programs in Rust: ways to explore them against each other.
     Rust {
@@ -51,18 +55,22 @@ struct Which {
 
 fn main() -> ExitCode {
     let agree = match Options::parse().level {
-        Level::Engine { which, jobs } => engine(&which, jobs),
+        Level::Engine { which, jobs, symmetry } => engine(&which, jobs, symmetry),
         Level::Rust { which, profile } => rust(&which, profile),
     };
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Whether the explorer and the reference agree on all programs.
-fn engine(which: &Which, jobs: Option<usize>) -> bool {
+fn engine(which: &Which, jobs: Option<usize>, symmetry: bool) -> bool {
     let seed = which.seed();
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    let soak = Soak { seed, first: which.first, programs: which.programs, jobs };
-    let Summary { compared, too_large, differences } = soak.run(|difference| println!("\n{difference}"));
+    let Which { first, programs, .. } = *which;
+    let summary = match symmetry {
+        true => symmetric::Soak { seed, first, programs, jobs }.run(|difference| println!("\n{difference}")),
+        false => Soak { seed, first, programs, jobs }.run(|difference| println!("\n{difference}")),
+    };
+    let Summary { compared, too_large, differences } = summary;
     println!("\nseed {seed}: {compared} programs compared, {too_large} too large, {differences} differ");
     differences == 0
 }

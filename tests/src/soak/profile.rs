@@ -49,6 +49,10 @@ pub enum Loop {
     FetchUpdate,
     /// Waits a few times.
     AwaitBounded,
+    /// Attempts to push a node with atomics, to which it stores before.
+    Push,
+    /// No loop: looks at the node that was pushed last.
+    Peek,
 }
 
 /// A kind of programs.
@@ -66,6 +70,8 @@ pub enum Profile {
     Attempt,
     /// The same, on one location, and something is left of failures.
     Attempt2,
+    /// Attempts to publish nodes that nobody has seen before.
+    Own,
     /// Data races behind loops.
     Gated,
     /// Locks and tickets.
@@ -100,13 +106,14 @@ const SHAPE: Shape = Shape {
 
 impl Profile {
     /// All but the one with everything.
-    pub const SPECIAL: [Profile; 8] = [
+    pub const SPECIAL: [Profile; 9] = [
         Profile::Undo,
         Profile::Undo2,
         Profile::Slow,
         Profile::Slow2,
         Profile::Attempt,
         Profile::Attempt2,
+        Profile::Own,
         Profile::Gated,
         Profile::Spin,
     ];
@@ -147,6 +154,14 @@ impl Profile {
                 count: &[2, 2, 3],
                 statements: &[0, 1, 1, 2],
             },
+            Profile::Own => Shape {
+                loops: &[Push, Push, Peek],
+                racy: 10,
+                threads: &[2, 3, 3],
+                count: &[2, 3, 4],
+                statements: &[0, 0, 1],
+                ..SHAPE
+            },
             Profile::Gated => Shape {
                 loops: &[Await, AwaitBoth, AwaitValue, Attempt, SwapLock, BackOff, LookFirst],
                 racy: 100,
@@ -184,6 +199,8 @@ impl Profile {
                     AttemptUsed,
                     AttemptsBounded,
                     FetchUpdate,
+                    Push,
+                    Peek,
                 ],
                 ..SHAPE
             },

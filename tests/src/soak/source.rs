@@ -21,6 +21,11 @@ use std::sync::atomic::Ordering::*;
 use std::sync::atomic::*;
 use std::thread;
 
+struct Node {
+    a: AtomicU32,
+    next: AtomicPtr<Node>,
+}
+
 struct Cell(UnsafeCell<u32>);
 unsafe impl Sync for Cell {}
 
@@ -59,6 +64,7 @@ pub fn program(profile: Profile, random: &mut Random) -> String {
     for name in ["X", "Y", "Z", "L", "M"] {
         text += &format!("    static {name}: AtomicU32 = AtomicU32::new(0);\n");
     }
+    text += "    static P: AtomicPtr<Node> = AtomicPtr::new(std::ptr::null_mut());\n";
     text += "    static D: Cell = Cell(UnsafeCell::new(0));\n";
     for (id, has_loop) in loops.iter().enumerate() {
         let lines: String = writer.thread(*has_loop).iter().map(|line| format!("        {line}\n")).collect();
@@ -73,6 +79,9 @@ pub fn program(profile: Profile, random: &mut Random) -> String {
     for name in ["X", "Y", "L"] {
         text += &format!("    code = code.wrapping_mul(11).wrapping_add({name}.load(Relaxed));\n");
     }
+    let walk = "code = code.wrapping_mul(7).wrapping_add(n.a.load(Relaxed)); p = n.next.load(Relaxed);";
+    text +=
+        &format!("    let mut p = P.load(Relaxed);\n    while let Some(n) = unsafe {{ p.as_ref() }} {{ {walk} }}\n");
     text + "    outcome(code);\n"
 }
 
@@ -218,6 +227,8 @@ impl Writer<'_> {
             Loop::Attempt | Loop::Retry | Loop::AttemptUsed | Loop::AttemptsBounded | Loop::FetchUpdate => {
                 self.attempt(kind)
             }
+            Loop::Push => self.push(),
+            Loop::Peek => self.peek(),
         }
     }
 
@@ -401,5 +412,49 @@ impl Writer<'_> {
                 format!("let mut k = 0_u32; loop {{ {body} }} {counted}")
             }
         }
+    }
+
+    fn push(&mut self) -> String {
+        let (load, failure, store, value) = (self.load_order(), self.load_order(), self.store_order(), self.value());
+        let order = self.one_of(&["Release", "Release", "AcqRel", "SeqCst", "Relaxed"]);
+        let node = "Box::leak(Box::new(Node { a: AtomicU32::new(0), next: AtomicPtr::default() }))";
+        let before = match self.random.below(4) {
+            0 => format!("n.a.store({value}, {store});"),
+            1 => self.access(),
+            2 => format!("n.a.store({value}, Relaxed); {} n.a.store(6, Relaxed);", self.access()),
+            _ => String::new(),
+        };
+        let mid = self.one_of(&[
+            "",
+            "",
+            "n.a.store(k, Relaxed);",
+            "n.a.store(n.a.load(Relaxed) + 1, Relaxed);",
+            "if !r.is_null() { n.a.store(9, Release); }",
+            "acc += n.a.fetch_add(1, Relaxed);",
+        ]);
+        let after = match self.random.below(4) {
+            0 => format!("n.a.store(5, {});", self.store_order()),
+            1 => format!("acc = acc * 4 + n.a.load({});", self.load_order()),
+            _ => String::new(),
+        };
+        let (count, counted) = if self.random.percent(30) { ("k += 1;", "acc = acc * 4 + k;") } else { ("", "") };
+        let extra = self.extra();
+        let tries =
+            format!("if P.compare_exchange(r, n as *const Node as *mut Node, {order}, {failure}).is_ok() {{ break }}");
+        let body = format!("let r = P.load({load}); n.next.store(r, {store}); {mid} {tries} {count} {extra}");
+        format!("let n: &Node = {node}; {before} let mut k = 0_u32; loop {{ {body} }} {counted} {after}")
+    }
+
+    fn peek(&mut self) -> String {
+        let order = self.one_of(&["Acquire", "Acquire", "SeqCst", "Relaxed"]);
+        let (load, store, update) = (self.load_order(), self.store_order(), self.update_order());
+        let more = match self.random.below(4) {
+            0 => format!("n.a.store(7, {store});"),
+            1 => "acc = acc * 4 + n.next.load(Relaxed).is_null() as u32;".to_owned(),
+            2 => format!("acc = acc * 4 + n.a.fetch_add(1, {update});"),
+            _ => String::new(),
+        };
+        let look = format!("acc = acc * 4 + n.a.load({load}); {more}");
+        format!("if let Some(n) = unsafe {{ P.load({order}).as_ref() }} {{ {look} }}")
     }
 }

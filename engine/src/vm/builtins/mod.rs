@@ -1,7 +1,9 @@
 //! The functions of the machine: see [`Builtin`] for what each does.
 
 mod alloc;
+mod assembly;
 mod backoff;
+mod checks;
 mod futex;
 mod panic;
 mod process;
@@ -80,6 +82,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
             let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };
             Ok(context.stop(Action::Yield, reply))
         }
+        Builtin::Invert => assembly::invert(context, site),
         Builtin::BackoffSpin | Builtin::BackoffSnooze | Builtin::BackoffIsCompleted => {
             backoff::call(context, builtin, site)
         }
@@ -90,12 +93,19 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Print
         | Builtin::Eprint
         | Builtin::Getenv
+        | Builtin::Environ
+        | Builtin::Args
         | Builtin::Open
         | Builtin::Sysconf
         | Builtin::Getrandom
         | Builtin::HashSeeds
         | Builtin::Abort
         | Builtin::Exit => process::call(context, builtin, site),
+        Builtin::CheckReference
+        | Builtin::CheckOffset
+        | Builtin::CheckDistance
+        | Builtin::CheckInitialized
+        | Builtin::CheckFunction => checks::call(context, builtin, site),
         Builtin::PanicMessage | Builtin::Raise => panic::call(context, builtin, site),
         Builtin::Choose => {
             let [n] = context.args(site);

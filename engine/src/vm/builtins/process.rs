@@ -19,6 +19,10 @@ const PAGE_SIZE: u64 = 4096;
 /// Where the system says something of itself. Whoever asks has to do without it on other systems, too.
 const SYSTEM: [&[u8]; 2] = [b"/proc/", b"/sys/"];
 
+/// Beside the names of variables, what a thread has asked for: no name has a zero in it.
+const ENVIRON: &[u8] = b"\0environ";
+const ARGUMENTS: &[u8] = b"\0arguments";
+
 /// The seeds of hash maps.
 const HASH_SEEDS: (u64, u64) = (0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344);
 
@@ -48,6 +52,16 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             let [name] = context.args(site);
             let value = getenv(context, name)?;
             context.give(site, value)
+        }
+        Builtin::Environ => {
+            let address = environ(context)?;
+            context.give(site, address)
+        }
+        Builtin::Args => {
+            let address = args(context)?;
+            context.set(physical(site.dst), 1);
+            context.set(physical(site.dst + 1), address);
+            Ok(Flow::Continue)
         }
         Builtin::Open => {
             let [path, _flags] = context.args(site);
@@ -140,6 +154,56 @@ fn getenv(context: &mut Context, name: u64) -> Checked<u64> {
     let Some(address) = context.alloc(bytes.len() as u64, 1, AllocKind::ThreadLocal)? else { return Ok(0) };
     context.space().write(address, &bytes)?;
     context.thread.env.push((name, address));
+    Ok(address)
+}
+
+/// Where the pointer to the list of all variables is.
+fn environ(context: &mut Context) -> Checked<u64> {
+    known_or(context, ENVIRON, |context| {
+        let variables = context.options.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let list = string_list(context, variables)?;
+        words(context, &[list])
+    })
+}
+
+/// The list of arguments: the name of the program.
+fn args(context: &mut Context) -> Checked<u64> {
+    known_or(context, ARGUMENTS, |context| {
+        let name = context.image.program.crate_name.clone();
+        string_list(context, vec![name])
+    })
+}
+
+/// What a thread has asked for before is where it was.
+fn known_or(context: &mut Context, key: &[u8], make: impl FnOnce(&mut Context) -> Checked<u64>) -> Checked<u64> {
+    if let Some((_, address)) = context.thread.env.iter().find(|(known, _)| *known == key) {
+        return Ok(*address);
+    }
+    let address = make(context)?;
+    context.thread.env.push((key.to_vec(), address));
+    Ok(address)
+}
+
+/// A list of C strings with a null pointer at its end.
+fn string_list(context: &mut Context, strings: Vec<String>) -> Checked<u64> {
+    let mut list = Vec::new();
+    for string in strings {
+        list.push(bytes(context, &[string.as_bytes(), &[0]].concat(), 1)?);
+    }
+    list.push(0);
+    words(context, &list)
+}
+
+fn words(context: &mut Context, words: &[u64]) -> Checked<u64> {
+    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes(context, &words, 8)
+}
+
+/// Bytes in memory of the thread's own.
+fn bytes(context: &mut Context, bytes: &[u8], align: u64) -> Checked<u64> {
+    let address = context.alloc(bytes.len() as u64, align, AllocKind::ThreadLocal)?;
+    let address = address.ok_or_else(|| Fault::limit("no memory for the environment"))?;
+    context.space().write(address, bytes)?;
     Ok(address)
 }
 

@@ -10,6 +10,7 @@
 //! Each worker has a [universe](universe::Universe) of its own, in which the numbers mean something. A copy of a state
 //! of another worker is a translation ([`parcel`]).
 
+mod birth;
 mod frozen;
 mod mark;
 mod parcel;
@@ -34,6 +35,7 @@ use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::world::Output;
 
+pub use birth::Birth;
 pub use frozen::Frozen;
 pub use mark::Mark;
 use row::Moment;
@@ -110,6 +112,8 @@ pub enum Changes {
 pub struct Touched {
     /// Whether there was anything.
     pub any: bool,
+    /// Whether there was anything, or something was freed.
+    pub looked: bool,
     /// That part of it which others contend for, as a number that means the same to every worker; 0 if nothing.
     pub contended: u64,
 }
@@ -126,8 +130,11 @@ pub struct Stepped<A> {
     pub changed: Changes,
     /// What it has written to what others have, as a number; 0 if nothing.
     pub written: u64,
-    /// What it has accessed that others may write.
-    pub touched: Touched,
+    /// Whether it has accessed tracked memory, and that part of it which others contend for: see [`Touched`]. Together
+    /// with the rest this is just small enough to be copied without a call.
+    pub touched: bool,
+    pub looked: bool,
+    pub contended: u64,
     /// Whether it can come back to where it is now.
     pub in_loop: bool,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
@@ -249,6 +256,15 @@ impl<A: Copy> Explored<A> {
         let (one, two) = (universe.row(self.row), universe.row(other.row));
         let mark = |row: &row::Row| universe.threads.mark(row.thread(id)).state;
         mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
+    }
+
+    /// Whether both are the same state, but for how many steps are left.
+    pub fn is_same(&self, other: &Explored<A>) -> bool {
+        if !Arc::ptr_eq(&self.universe, &other.universe) {
+            return false;
+        }
+        let universe = lock(&self.universe);
+        universe.row(self.row).is_same(universe.row(other.row))
     }
 
     /// Notes what a thread, which has so many events, has accessed in a trial that began in this state, as left out.

@@ -54,6 +54,7 @@ impl Moment<'_> {
         let (kind, event) = match touch.deed {
             // The access itself is the latest event; what follows comes after it.
             Deed::Atomic { write, .. } => (Kind::atomic(write), self.events.saturating_sub(1)),
+            Deed::Own { write } => (Kind::own(write), self.events),
             Deed::Read | Deed::Quiet | Deed::Asked { .. } => (Kind::plain(false), self.events),
             Deed::Write | Deed::Free | Deed::Renew => (Kind::plain(true), self.events),
             Deed::Alloc => (Kind::ALLOCATION, self.events),
@@ -74,13 +75,21 @@ impl Row {
         self.threads[id.index()] = state;
     }
 
+    /// Whether both are the same, but for how many steps are left.
+    pub fn is_same(&self, other: &Row) -> bool {
+        self.threads == other.threads
+            && are_same(&self.versions, &other.versions)
+            && are_same(&self.noted, &other.noted)
+            && (&self.lives, &self.races, self.live) == (&other.lives, &other.races, other.live)
+    }
+
     /// Whether an access goes without further ado: it races with nothing, and is to no atomic unless it is meant to be.
     #[inline]
     pub fn admits(&self, touch: &Touch, moment: Moment, objects: &Objects) -> bool {
         let atomics = || objects.noted_atoms(touch.piece, &self.noted).next().is_some();
         match touch.deed {
             Deed::Renew | Deed::Quiet => !atomics(),
-            Deed::Read | Deed::Write if atomics() => false,
+            Deed::Read | Deed::Write | Deed::Own { .. } if atomics() => false,
             Deed::Asked { atom, life } => self.lives.get(atom) == life && !self.has_rivals(atom, objects),
             Deed::Atomic { atom, .. } if self.has_rivals(atom, objects) => false,
             _ => self.races.racing(&moment.record(touch), moment.clock).is_none(),
@@ -107,7 +116,7 @@ impl Row {
                 }
             }
             Deed::Free | Deed::Renew => self.races.clear(touch.piece),
-            Deed::Read | Deed::Write | Deed::Alloc => self.races.note(moment.record(touch)),
+            Deed::Read | Deed::Write | Deed::Own { .. } | Deed::Alloc => self.races.note(moment.record(touch)),
         }
     }
 
@@ -115,4 +124,11 @@ impl Row {
     pub fn bytes(&self) -> usize {
         4 * (self.threads.len() + self.versions.len()) + 8 * self.noted.len() + size_of::<Row>()
     }
+}
+
+/// Whether two lists are the same, where what is not there counts as nothing.
+fn are_same<T: Copy + Default + PartialEq>(one: &[T], other: &[T]) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let (same, rest) = long.split_at(short.len());
+    same == short && rest.iter().all(|entry| *entry == T::default())
 }

@@ -165,14 +165,15 @@ impl<A: Copy> Universe<A> {
                 Reply::Answer(answer) => Some(answer),
                 Reply::Wait(action) => {
                     let (mark, changed) = (self.threads.mark(before), Changes::Nothing);
-                    let touched = Touched::default();
                     return Ok(Stepped {
                         action,
                         mark,
                         effect,
                         changed,
                         written: 0,
-                        touched,
+                        touched: false,
+                        looked: false,
+                        contended: 0,
                         in_loop: false,
                         went_on: false,
                     });
@@ -186,19 +187,22 @@ impl<A: Copy> Universe<A> {
         let cost = steps_left - self.vm.steps_left;
         match ran {
             Ok(action) => {
+                self.vm.heap.publish_written(id, &self.vm.image.globals);
                 self.vm.heap.freeze();
                 self.freeze_world();
                 let (live, unique) = (self.vm.heap.live, self.vm.heap.objects.log.unique);
                 let changed = self.vm.heap.objects.changes_by(id);
                 let written = self.vm.heap.objects.written_by(id);
-                let touched = self.touched();
+                let Touched { any: touched, looked, contended } = self.touched();
                 self.leave(row);
                 let in_loop = self.vm.is_in_loop(id);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
                 let mark = self.threads.mark(to);
-                let stepped = Stepped { action, mark, effect, changed, written, touched, in_loop, went_on: true };
+                let went_on = true;
+                let stepped =
+                    Stepped { action, mark, effect, changed, written, touched, looked, contended, in_loop, went_on };
                 self.forget_outdated_steps();
                 if let (Ok(live), Ok(cost), true) = (i32::try_from(live), u32::try_from(cost), self.remember && !unique)
                 {

@@ -5,6 +5,7 @@ use crate::program::{FuncId, PlaceId};
 use crate::vm::thread::ThreadId;
 
 use super::shadow::{self, INIT, LIVE};
+use super::track::Source;
 
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +56,14 @@ pub enum Sharing {
     Exempt,
 }
 
+/// Where a block comes from.
+pub fn source_of(kind: AllocKind, place: PlaceId) -> Source {
+    match kind {
+        AllocKind::Frame(func) => Source::Frame(func),
+        _ => Source::Place(place),
+    }
+}
+
 /// A live allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alloc {
@@ -66,6 +75,8 @@ pub struct Alloc {
     pub thread: ThreadId,
     pub place: PlaceId,
     pub sharing: Sharing,
+    /// Whether the thread that made it has let others know where it is, as far as [`own`](super::own) can tell.
+    pub published: bool,
     /// Whether it is the standard library's own.
     pub quiet: bool,
     /// The data, then its shadow, `size` bytes each: one block of memory, one pointer.
@@ -90,7 +101,23 @@ impl Alloc {
     /// A new block, all zero and not initialized.
     pub fn new(base: u64, size: u64, align: u64, kind: AllocKind, thread: ThreadId, place: PlaceId) -> Alloc {
         let bytes = vec![0; 2 * size as usize].into_boxed_slice();
-        Alloc { base, size, align, kind, thread, place, sharing: Sharing::Private, quiet: false, bytes }
+        Alloc {
+            base,
+            size,
+            align,
+            kind,
+            thread,
+            place,
+            sharing: Sharing::Private,
+            published: false,
+            quiet: false,
+            bytes,
+        }
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> Source {
+        source_of(self.kind, self.place)
     }
 
     /// The block with these initialized bytes, except the given ranges.
@@ -115,6 +142,7 @@ impl Alloc {
             thread: ThreadId::MAIN,
             place: PlaceId(0),
             sharing: Sharing::Private,
+            published: false,
             quiet: false,
             bytes: Box::default(),
         }

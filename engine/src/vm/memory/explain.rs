@@ -24,6 +24,8 @@ const NEAR: u64 = 2;
 pub enum Access {
     Read,
     Write,
+    /// A reference was made.
+    Borrow,
 }
 
 impl Access {
@@ -31,6 +33,15 @@ impl Access {
         match self {
             Access::Read => "read",
             Access::Write => "write",
+            Access::Borrow => "reference",
+        }
+    }
+
+    /// What was tried with so many bytes.
+    fn phrase(self, len: u64) -> String {
+        match self {
+            Access::Borrow => format!("reference to {}", bytes(len)),
+            Access::Read | Access::Write => format!("{} of {}", self.noun(), bytes(len)),
         }
     }
 }
@@ -73,7 +84,7 @@ pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Faul
     if address & STACK_BIT != 0 && address >> (REGION_BITS + 11) == 0 {
         return stack_access(space, address, len, access);
     }
-    let what = format!("{} of {}", access.noun(), bytes(len));
+    let what = access.phrase(len);
     match space.heap.look(address, space.globals) {
         Found::Live(Alloc { kind: AllocKind::Frame(func), base, size, .. }) => {
             let offset = address.wrapping_sub(*base) as u32;
@@ -186,7 +197,7 @@ fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
 }
 
 fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
-    let what = format!("{} of {}", access.noun(), bytes(len));
+    let what = access.phrase(len);
     let Some(stack) = stack_of(space, address) else {
         return Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is"));
     };

@@ -9,8 +9,10 @@
 
 mod alloc;
 mod explain;
+mod extent;
 mod heap;
 mod objects;
+mod own;
 mod races;
 mod shadow;
 mod sizes;

@@ -77,6 +77,10 @@ pub enum Deed {
     },
     /// The memory begins a new life.
     Renew,
+    /// An atomic access to memory that the thread has [not published](super::own) yet: no event.
+    Own {
+        write: bool,
+    },
     /// An atomic access; `kept` where races with it may be found later.
     Atomic {
         atom: AtomId,
@@ -135,6 +139,8 @@ pub struct Objects {
     numbers: HashMap<Key, ObjectId, FastHash>,
     /// By thread and entry of its table: one more than the number of the block that starts there, or 0.
     blocks: Vec<Vec<u32>>,
+    /// By thread: the blocks of its heap, in the order in which they got their numbers.
+    own: Vec<Vec<ObjectId>>,
     atoms: Vec<Piece>,
     /// By object.
     atoms_in: Vec<Vec<AtomId>>,
@@ -200,6 +206,10 @@ impl Objects {
             if self.blocks.len() <= thread {
                 self.blocks.resize(thread + 1, Vec::new());
             }
+            if self.own.len() <= thread {
+                self.own.resize(thread + 1, Vec::new());
+            }
+            self.own[thread].push(object);
             let blocks = &mut self.blocks[thread];
             if blocks.len() <= index {
                 blocks.resize(index + 1, 0);
@@ -239,9 +249,14 @@ impl Objects {
             let write = match *deed {
                 Deed::Read => false,
                 Deed::Write => true,
-                Deed::Atomic { write, kept: true, .. } => write,
+                Deed::Own { write } | Deed::Atomic { write, kept: true, .. } => write,
+                Deed::Atomic { .. } | Deed::Free | Deed::Renew => {
+                    touched.looked = true;
+                    continue;
+                }
                 _ => continue,
             };
+            touched.looked = true;
             touched.any = true;
             if self.is_contended(*piece, tracked) {
                 let access = hash_of(&(self.keys[piece.object.index()], piece.start, piece.end, write));
@@ -281,19 +296,21 @@ impl Objects {
     }
 
     /// The numbers of the blocks that a thread has allocated and that are shared.
-    fn own_blocks(&self, owner: ThreadId) -> impl Iterator<Item = usize> {
-        let own = move |key: &Key| matches!(key, Key::Block { thread, .. } if *thread == owner);
-        (0..).zip(&self.keys).filter(move |(_, key)| own(key)).map(|(index, _)| index)
+    pub fn own_blocks(&self, owner: ThreadId) -> impl Iterator<Item = usize> {
+        let blocks = self.own.get(owner.index()).map_or(&[][..], Vec::as_slice);
+        blocks.iter().map(|object| object.index())
     }
 
     /// What is in the blocks that a thread has allocated, and not freed, as a number that means the same to every
     /// worker.
     pub fn own_digest(&self, owner: ThreadId, versions: &[Version]) -> u64 {
-        let mut digest = 0;
+        let mut digest = 0_u64;
         for index in self.own_blocks(owner) {
-            match versions.get(index).and_then(|version| self.values.get(*version)) {
-                None | Some(Value::Freed(_)) => {}
-                Some(value) => digest = hash_of(&(digest, self.keys[index], value)),
+            let version = versions.get(index).copied().unwrap_or_default();
+            if let Some(contents) = self.values.hash(version)
+                && !self.values.is_freed(version)
+            {
+                digest = digest.wrapping_add(hash_of(&(self.keys[index], contents)));
             }
         }
         digest

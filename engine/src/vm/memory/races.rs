@@ -33,13 +33,19 @@ pub struct Kind {
     pub atomic: bool,
     /// The memory was allocated: a plain write.
     pub allocates: bool,
+    /// It is atomic, but no event: the memory was [not published](super::own) yet. What others do must come after it.
+    pub own: bool,
 }
 
 impl Kind {
     pub const ALLOCATION: Kind = Kind { allocates: true, ..Kind::plain(true) };
 
     pub const fn plain(write: bool) -> Kind {
-        Kind { write, atomic: false, allocates: false }
+        Kind { write, atomic: false, allocates: false, own: false }
+    }
+
+    pub const fn own(write: bool) -> Kind {
+        Kind { own: true, ..Kind::plain(write) }
     }
 
     pub const fn atomic(write: bool) -> Kind {
@@ -81,7 +87,7 @@ impl Record {
 }
 
 /// The latest accesses to the objects of a state, by object.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Races {
     records: Vec<Record>,
 }

@@ -62,9 +62,14 @@ pub enum Site {
     Noticed,
     /// Iterations that wait access memory that threads share: what is left out has to be held against what others do.
     Touching,
+    /// Threads that are alike, by something other than what they do: they are explored in every order.
+    Identity,
     /// Others do something to this part of such memory that could race with that: iterations that access it are no
     /// longer left out.
     Contended { source: Source, start: u32, end: u32 },
+    /// Others see memory from there before its owner has published it, or while they cannot tell what the owner did
+    /// before: all accesses to its atomics are events.
+    Seen(Source),
 }
 
 /// Where shared memory comes from.
@@ -91,6 +96,8 @@ pub struct Tracked {
     undoing: bool,
     /// Whether iterations that wait access memory that threads share.
     touching: bool,
+    /// Whether others see memory before it is published.
+    seen: bool,
     /// The parts of memory that others contend for.
     contended: Vec<(Source, u32, u32)>,
 }
@@ -102,6 +109,7 @@ impl Tracked {
         self.loops |= matches!(site, Site::Loop(_));
         self.undoing |= matches!(site, Site::Undoing(_));
         self.touching |= site == Site::Touching;
+        self.seen |= matches!(site, Site::Seen(_));
         if let Site::Contended { source, start, end } = site {
             self.contended.push((source, start, end));
         }
@@ -140,6 +148,11 @@ impl Tracked {
     /// Whether this part of memory from there is among it.
     pub fn is_contended(&self, from: Source, piece: Piece) -> bool {
         self.contended.iter().any(|(source, start, end)| *source == from && *start < piece.end && piece.start < *end)
+    }
+
+    /// Whether others see memory from there before it is published.
+    pub fn is_seen(&self, source: Source) -> bool {
+        self.seen && self.contains(Site::Seen(source))
     }
 
     /// Whether the frames of a function are shared.
@@ -183,6 +196,12 @@ pub struct Target {
     partial: bool,
 }
 
+impl Target {
+    pub fn size(&self) -> u64 {
+        u64::from(self.piece.end - self.piece.start)
+    }
+}
+
 impl Space<'_> {
     /// Checks and notes an access, if it is to memory that threads share.
     #[inline]
@@ -209,9 +228,13 @@ impl Space<'_> {
             return self.look_at_other_heap(address);
         };
         let is_static = alloc.kind == AllocKind::Static;
+        let (unpublished, source) = (alloc.is_unpublished() && alloc.thread != self.thread, alloc.source());
         let tracked = is_static || alloc.sharing == Sharing::Tracked;
         let partial = matches!(alloc.kind, AllocKind::Frame(_));
         let Some(start) = alloc.offset(address, len) else { return Ok(None) };
+        if unpublished && !self.is_seen(source) {
+            return Err(self.learn_seen(object));
+        }
         let piece = Piece { object, start: start as u32, end: (start as u64 + len) as u32 };
         let global = match self.heap.objects.key(object) {
             Key::Static(global) => Some(global),
@@ -324,13 +347,16 @@ impl Space<'_> {
     }
 
     /// Looks for an access that this one races with; `kept` where later ones may race with it.
-    fn note_access(&mut self, target: Target, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
+    pub fn note_access(&mut self, target: Target, kind: Kind, place: PlaceId, kept: bool) -> Checked<()> {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Ok(()) };
         let piece = target.piece;
         let record = Record { piece, thread: self.thread, kind, event: tracking.events, place, left_out: false };
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
             if other.left_out {
                 return Err(self.learn_contended(piece));
+            }
+            if kind.own || other.kind.own {
+                return Err(self.learn_seen(piece.object));
             }
             let fault = match kind.atomic && other.kind.atomic {
                 true => mixed_size_race(kind, &other),
@@ -358,6 +384,9 @@ impl Space<'_> {
         if let Some(other) = self.heap.objects.races.racing(&record, &tracking.clock) {
             if other.left_out {
                 return Err(self.learn_contended(piece));
+            }
+            if other.kind.own {
+                return Err(self.learn_seen(piece.object));
             }
             let at = address - u64::from(piece.start) + u64::from(other.piece.start.max(piece.start));
             let (fault, late) = explain::end(self, at, &other, place);

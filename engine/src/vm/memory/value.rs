@@ -8,7 +8,7 @@ use crate::vm::hash::{FastHash, hash_of};
 use crate::vm::thread::ThreadId;
 use crate::vm::world::{Key, Output, Status};
 
-use super::alloc::{Alloc, AllocKind, Freed, Sharing};
+use super::alloc::{Alloc, AllocKind, Freed, Sharing, source_of};
 use super::objects::Version;
 use super::track::Source;
 
@@ -35,11 +35,13 @@ struct Form {
     thread: ThreadId,
     place: PlaceId,
     sharing: Sharing,
+    published: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Item {
     value: Arc<Value>,
+    hash: u64,
     shape: Shape,
     /// Another value with the same hash, or 0.
     next: u32,
@@ -63,6 +65,12 @@ impl Values {
         Some(&item.value)
     }
 
+    /// The hash of the contents, which is the same for every worker; none if there are none.
+    #[inline]
+    pub fn hash(&self, version: Version) -> Option<u64> {
+        self.items.get((version.0 as usize).wrapping_sub(1)).map(|item| item.hash)
+    }
+
     /// Whether a version is a block that was freed.
     #[inline]
     pub fn is_freed(&self, version: Version) -> bool {
@@ -76,10 +84,7 @@ impl Values {
             Value::Freed(freed) => (freed.kind, freed.allocated_at),
             _ => return None,
         };
-        Some(match kind {
-            AllocKind::Frame(func) => Source::Frame(func),
-            _ => Source::Place(place),
-        })
+        Some(source_of(kind, place))
     }
 
     /// The contents, to be shared.
@@ -108,7 +113,7 @@ impl Values {
         let value: Arc<Value> = value.into();
         let shape = self.shape_of(&value);
         self.bytes += bytes_of(&value);
-        self.items.push(Item { value, shape, next: first });
+        self.items.push(Item { value, hash, shape, next: first });
         let number = self.items.len() as u32;
         self.by_hash.insert(hash, number);
         Version(number)
@@ -116,9 +121,9 @@ impl Values {
 
     fn shape_of(&mut self, value: &Value) -> Shape {
         let Value::Block(alloc) = value else { return Shape(0) };
-        let Alloc { base, size, align, kind, thread, place, sharing, .. } = *alloc;
+        let Alloc { base, size, align, kind, thread, place, sharing, published, .. } = *alloc;
         let next = Shape(self.shapes.len() as u32 + 1);
-        *self.shapes.entry(Form { base, size, align, kind, thread, place, sharing }).or_insert(next)
+        *self.shapes.entry(Form { base, size, align, kind, thread, place, sharing, published }).or_insert(next)
     }
 
     /// Roughly how many bytes they take.

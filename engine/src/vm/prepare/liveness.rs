@@ -62,10 +62,22 @@ impl Liveness {
 
     fn before_line(&self, program: &Program, body: &Body, pc: usize) -> Set {
         let mut live = self.during(program, body, pc);
-        if let Some(op) = body.lines[pc].op {
+        if let Some(op) = body.lines[pc].op.filter(|op| self.is_of_use(program, body, pc, op)) {
             each_use(program, body, op, &mut |register| live.insert(register));
         }
         live
+    }
+
+    /// Whether what an operation reads makes a difference: not if somebody needs its results only for more such results,
+    /// as those of a counter that is never looked at.
+    fn is_of_use(&self, program: &Program, body: &Body, pc: usize, op: &Op) -> bool {
+        if !is_pure(op) {
+            return true;
+        }
+        let after = self.after(body, pc);
+        let mut is_read = false;
+        each_def(program, *op, &mut |register| is_read |= after.contains(register));
+        is_read
     }
 
     fn after(&self, body: &Body, pc: usize) -> Set {

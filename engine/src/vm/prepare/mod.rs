@@ -22,8 +22,10 @@ use crate::program::{FuncId, Program};
 
 use super::code::{Code, NEAR_REGISTERS};
 use body::Body;
+pub use body::falls_through;
 use liveness::Liveness;
 pub use liveness::Set;
+pub use operands::visit;
 
 /// How much is done before a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

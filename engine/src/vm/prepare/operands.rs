@@ -200,7 +200,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(ptr, 1, Use);
             visit(dst, 1, Def);
         }
-        Op::Builtin { builtin: Builtin::HashSeeds, dst, .. } => visit(dst, 2, Def),
+        Op::Builtin { builtin: Builtin::HashSeeds | Builtin::Args, dst, .. } => visit(dst, 2, Def),
         Op::Call { dst, .. } | Op::Builtin { dst, .. } => visit(dst, 1, Def),
         Op::CatchUnwind { dst, try_fn, data, catch_fn } => {
             visit(try_fn, 1, Use);

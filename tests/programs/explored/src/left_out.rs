@@ -2,6 +2,7 @@
 //! are taken back. `docs/waiting.md` has the rule that each of them would break.
 
 use std::hint::{black_box, spin_loop};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use std::thread::{self, JoinHandle};
 
@@ -236,6 +237,56 @@ fn no_race_with_an_iteration_of_a_loop_that_has_ended() {
     let writes = thread::spawn(|| {
         if ENDED.load(Acquire) == 1 {
             write(&DATA);
+        }
+    });
+    join([sets, waits, writes]);
+}
+
+// What was read before the loop is released before the loop. What is read in the loop is not.
+#[dpor::test]
+fn race_with_what_was_released_before_the_loop() {
+    static FLAG: AtomicU32 = AtomicU32::new(0);
+    static RELEASED: AtomicU32 = AtomicU32::new(0);
+    static DATA: Plain<u32> = Plain::new(0);
+    let sets = thread::spawn(|| FLAG.store(1, Relaxed));
+    let waits = thread::spawn(|| {
+        read(&DATA);
+        RELEASED.store(1, Release);
+        while FLAG.load(Relaxed) == 0 {
+            black_box(unsafe { *DATA.get() }); // ERROR: data-race
+        }
+    });
+    let writes = thread::spawn(|| {
+        if RELEASED.load(Acquire) == 1 {
+            unsafe { *DATA.get() = 1 } // ERROR: data-race
+        }
+    });
+    join([sets, waits, writes]);
+}
+
+// The same, released by unlocking a mutex, after another loop.
+#[dpor::test]
+fn race_with_what_was_unlocked_before_the_loop() {
+    static FLAG: AtomicU32 = AtomicU32::new(0);
+    static LOCKED: Mutex<u32> = Mutex::new(0);
+    static DATA: Plain<u32> = Plain::new(0);
+    let sets = thread::spawn(|| {
+        FLAG.store(1, Relaxed);
+        FLAG.store(2, Relaxed);
+    });
+    let waits = thread::spawn(|| {
+        while FLAG.load(Relaxed) == 0 {
+            spin_loop();
+        }
+        read(&DATA);
+        *LOCKED.lock().unwrap() = 1;
+        while FLAG.load(Relaxed) != 2 {
+            black_box(unsafe { *DATA.get() }); // ERROR: data-race
+        }
+    });
+    let writes = thread::spawn(|| {
+        if *LOCKED.lock().unwrap() == 1 {
+            unsafe { *DATA.get() = 1 } // ERROR: data-race
         }
     });
     join([sets, waits, writes]);

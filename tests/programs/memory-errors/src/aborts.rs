@@ -82,3 +82,14 @@ fn deep_recursion() {
     }
     assert_eq!(depth(black_box(5_000)), 5_000);
 }
+
+#[dpor::test]
+fn more_memory_than_there_is() {
+    let list = Vec::<u8>::with_capacity(black_box(1 << 45)); // ERROR: abort
+    println!("{}", list.capacity());
+}
+
+#[dpor::test]
+fn more_memory_than_there_is_is_no_error_for_who_asks() {
+    assert!(Vec::<u8>::new().try_reserve(black_box(1 << 45)).is_err());
+}

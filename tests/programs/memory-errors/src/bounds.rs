@@ -89,8 +89,8 @@ fn read_past_a_struct() {
 #[dpor::test]
 fn string_beyond_its_end() {
     let text = String::from("short");
-    let longer = unsafe { std::slice::from_raw_parts(text.as_ptr(), 9) };
-    let spaces = longer.iter().filter(|byte| **byte == b' ').count(); // ERROR: out-of-bounds
+    let longer = unsafe { std::slice::from_raw_parts(text.as_ptr(), 9) }; // ERROR: out-of-bounds
+    let spaces = longer.iter().filter(|byte| **byte == b' ').count();
     println!("{spaces}");
 }
 

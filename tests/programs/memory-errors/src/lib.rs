@@ -14,5 +14,6 @@ mod leaks;
 mod lifetimes;
 mod limits;
 mod pointers;
+mod promises;
 mod uninitialized;
 mod validity;

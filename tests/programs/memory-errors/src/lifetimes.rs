@@ -224,8 +224,8 @@ struct LastByte {
 
 impl Drop for LastByte {
     fn drop(&mut self) {
-        let bytes = unsafe { &*self.bytes };
-        println!("{:?}", bytes.last().map(|byte| byte + 1)); // ERROR: use-after-free
+        let bytes = unsafe { &*self.bytes }; // ERROR: use-after-free
+        println!("{:?}", bytes.last().map(|byte| byte + 1));
     }
 }
 

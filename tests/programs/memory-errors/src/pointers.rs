@@ -103,3 +103,38 @@ fn zero_sized_reads_need_no_memory() {
     assert!(nothing.is_empty());
     assert!(unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast::<u64>(), 0) }.is_empty());
 }
+
+#[dpor::test]
+fn wide_number_at_half_of_its_alignment() {
+    let words = [0u64; 5];
+    let pointer = words.as_ptr();
+    let pointer = if pointer.addr().is_multiple_of(16) { pointer.wrapping_add(1) } else { pointer };
+    println!("{}", unsafe { *pointer.cast::<u128>() }); // ERROR: misaligned
+}
+
+#[dpor::test]
+fn write_of_a_wide_number_at_half_of_its_alignment() {
+    let mut words = [0u64; 5];
+    let pointer = words.as_mut_ptr();
+    let pointer = if pointer.addr().is_multiple_of(16) { pointer.wrapping_add(1) } else { pointer };
+    unsafe { pointer.cast::<u128>().write(black_box(1)) }; // ERROR: misaligned
+}
+
+#[dpor::test]
+fn wide_number_where_it_should_be() {
+    let mut words = [0u64; 5];
+    let pointer = words.as_mut_ptr();
+    let pointer = if pointer.addr().is_multiple_of(16) { pointer } else { pointer.wrapping_add(1) };
+    unsafe { pointer.cast::<u128>().write(black_box(1 << 64)) };
+    assert_eq!(words.iter().sum::<u64>(), 1);
+    assert_eq!(unsafe { words.as_ptr().cast::<u128>().read_unaligned() } >> 65, 0);
+}
+
+unsafe extern "C" {
+    static SOMEWHERE_ELSE: u32;
+}
+
+#[dpor::test]
+fn static_that_nobody_defines() {
+    println!("{}", unsafe { SOMEWHERE_ELSE }); // OUTCOME: unsupported
+}

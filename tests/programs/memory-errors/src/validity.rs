@@ -161,8 +161,8 @@ fn broken_assumption() {
 fn data_as_a_function() {
     let data = black_box(Box::new(5u64));
     let pointer = &raw const *data;
-    let function = unsafe { std::mem::transmute::<*const u64, fn()>(pointer) };
-    function(); // ERROR: undefined-behavior
+    let function = unsafe { std::mem::transmute::<*const u64, fn()>(pointer) }; // ERROR: undefined-behavior
+    function();
 }
 
 #[dpor::test]

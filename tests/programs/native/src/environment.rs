@@ -1,5 +1,6 @@
 //! What a program learns about the world it runs in, as far as it is the same everywhere.
 
+use std::env;
 use std::hint::black_box;
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -65,4 +66,11 @@ fn readers_and_writers() -> io::Result<()> {
     lock.flush()?;
     print!("no newline at the end");
     Ok(())
+}
+
+#[dpor::test]
+fn all_variables_are_there() {
+    let all: Vec<(String, String)> = env::vars().collect();
+    assert!(all.iter().all(|(name, value)| env::var(name).as_ref() == Ok(value)));
+    println!("{} {}", all.iter().any(|(name, _)| name == "PATH"), env::args().len() > 0);
 }

@@ -6,7 +6,8 @@
 //!
 //! The tests in [`failures`] fail by design: there the messages are compared.
 #![cfg(test)]
-#![feature(f16, f128, portable_simd)]
+#![allow(internal_features, incomplete_features, reason = "vectors of odd lengths, calls at the end")]
+#![feature(core_intrinsics, explicit_tail_calls, f16, f128, portable_simd, repr_simd)]
 
 mod algorithms;
 mod cells;
@@ -29,6 +30,7 @@ mod layouts;
 mod locations;
 mod memory;
 mod panics;
+mod parameters;
 mod patterns;
 mod recursion;
 mod slices;

@@ -1,5 +1,7 @@
 //! Recursive algorithms.
 
+use std::hint::black_box;
+
 fn ackermann(m: u64, n: u64) -> u64 {
     match (m, n) {
         (0, n) => n + 1,
@@ -159,4 +161,22 @@ fn sorting_by_hand() {
     let mut words: Vec<String> = "sphinx of black quartz judge my vow".split(' ').map(String::from).collect();
     quick_sort(&mut words);
     println!("{words:?}");
+}
+
+#[dpor::test]
+fn calls_at_the_end_take_no_space() {
+    fn sum(n: u64, so_far: u64) -> u64 {
+        if n == 0 {
+            return so_far;
+        }
+        become sum(n - 1, so_far + n)
+    }
+    fn swapped(n: u32, a: &str, b: &str) -> String {
+        let digit = &n;
+        if *digit == 0 {
+            return format!("{a}{b}");
+        }
+        become swapped(n - 1, b, a)
+    }
+    println!("{} {} {}", sum(black_box(3_000_000), 0), swapped(3, "a", "b"), swapped(4, "a", "b"));
 }

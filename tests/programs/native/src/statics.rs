@@ -127,3 +127,41 @@ fn thread_local_destructors() {
     });
     println!("{}", handle.join().unwrap());
 }
+
+/// Symbols that other modules, crates or languages define.
+mod foreign {
+    unsafe extern "C" {
+        pub static SHARED_NUMBER: u32;
+        pub static mut SHARED_CELL: u64;
+    }
+}
+
+#[unsafe(no_mangle)]
+static SHARED_NUMBER: u32 = 42;
+#[unsafe(export_name = "SHARED_CELL")]
+static mut CELL: u64 = 1;
+// SAFETY: it is what it is declared as.
+static THROUGH: &u32 = unsafe { &foreign::SHARED_NUMBER };
+
+#[dpor::test]
+fn statics_of_the_same_symbol_are_the_same() {
+    // SAFETY: they are what they are declared as, and there is one thread.
+    unsafe {
+        println!("{} {THROUGH}", foreign::SHARED_NUMBER);
+        foreign::SHARED_CELL = 2;
+        println!("{}", (&raw const CELL).read());
+    }
+}
+
+static mut BUFFER: &mut [u8] = &mut [0; 16];
+static mut NESTED: &mut &mut [u32; 2] = &mut &mut [1, 2];
+
+#[dpor::test]
+fn what_mutable_statics_point_to_can_change() {
+    // SAFETY: there is one thread.
+    unsafe {
+        BUFFER[3] = 7;
+        NESTED[1] += 1;
+        println!("{} {} {}", BUFFER[3], BUFFER[4], NESTED[1]);
+    }
+}

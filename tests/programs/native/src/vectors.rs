@@ -1,6 +1,7 @@
 //! Vectors of the standard library.
 
 use std::hint::black_box;
+use std::intrinsics::simd::simd_bitmask;
 use std::simd::num::{SimdFloat, SimdInt, SimdUint};
 use std::simd::prelude::*;
 use std::simd::{Select, StdFloat};
@@ -65,3 +66,17 @@ fn memory() {
     i32x4::splat(9).store_select(&mut target, enable);
     println!("{target:?}");
 }
+
+#[dpor::test]
+fn masks_in_arrays() {
+    let mask = black_box(mask8x32::from_array(std::array::from_fn(|lane| lane % 3 == 0)));
+    println!("{:x}", mask.to_bitmask());
+    // SAFETY: the array has a bit for each lane.
+    let bytes: [u8; 3] =
+        unsafe { simd_bitmask(black_box(Lanes(std::array::from_fn(|lane| -((lane % 5 == 0) as i8))))) };
+    println!("{bytes:?}");
+}
+
+#[repr(simd)]
+#[derive(Clone, Copy)]
+struct Lanes([i8; 24]);

@@ -1,11 +1,16 @@
 //! A program as the explorer runs it.
 //!
-//! It says where a loop waits: where an iteration ends in the state in which it began, having written nothing, or
-//! having taken back all that it has written, and has not read the variable that is not atomic for the first time. That
-//! variable is in the state; races for it are found with the happens-before clocks that come with answers.
+//! It says where a loop waits, as tests in Rust do: where an iteration ends in the state in which it began, having
+//! written nothing, or having taken back all that it has written, and has not read the variable that is not atomic for
+//! the first time. That variable is in the state; races for it are found with the happens-before clocks that come with
+//! answers.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use dpor_engine::check::trail::{Trails, Visited, effect};
 use dpor_engine::explore::{self, Answer, Ending};
 use dpor_engine::graph::{Action, Event, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
+use dpor_engine::vm::{self, Effect, Mark};
 
 use super::code::Code;
 use super::found::{Error, Outcome};
@@ -25,6 +30,7 @@ pub struct Subject {
 #[derive(Clone, Debug)]
 pub struct State {
     threads: Vec<Running>,
+    trails: Trails,
     cell: Cell,
     /// What the thread that ran last has written to the variable that is not atomic.
     written: Vec<u64>,
@@ -33,39 +39,11 @@ pub struct State {
     error: Option<Error>,
 }
 
-/// A thread, and where it has been.
+/// A thread, and how many iterations each loop has begun.
 #[derive(Clone, Debug, Default)]
 struct Running {
     thread: Thread,
-    /// How many iterations each loop has begun.
     rounds: Vec<u32>,
-    /// Where loops have begun iterations since the thread last had an effect that it cannot take back.
-    visits: Vec<Visit>,
-    /// What it has written since then.
-    writes: Vec<Write>,
-    /// Whether it has read the variable that is not atomic since then.
-    has_read: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Visit {
-    thread: Thread,
-    number: usize,
-    /// How many events the thread has had since.
-    events: u32,
-    /// How often it had written.
-    writes: usize,
-    /// Whether it had read the variable that is not atomic.
-    has_read: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Write {
-    loc: u8,
-    /// What was there, unless it is a store.
-    read: Option<u64>,
-    written: u64,
-    adds: bool,
 }
 
 /// The variable that is not atomic: its value, and who has accessed it, after how many events.
@@ -82,55 +60,6 @@ impl Cell {
         let is_before =
             |&(other, events): &(usize, u32)| other == thread || clock.get(other).is_some_and(|entry| *entry > events);
         self.write.iter().all(is_before) && (!writes || self.reads.iter().all(is_before))
-    }
-}
-
-impl Running {
-    /// The thread has read this, and written something or not.
-    fn note(&mut self, access: &Access, read: u64, wrote: bool) {
-        match (access.written(read), access.loc()) {
-            (Some(written), Some(loc)) if wrote => {
-                let is_store = matches!(access, Access::Store { .. });
-                let has_written = self.writes.iter().any(|write| write.loc == loc);
-                let adds = matches!(access, Access::Update { update: Update::Add | Update::Sub, .. });
-                match is_store {
-                    true if has_written => self.writes.push(Write { loc, read: None, written, adds }),
-                    true => self.forget(),
-                    false if written != read => self.writes.push(Write { loc, read: Some(read), written, adds }),
-                    false => {}
-                }
-            }
-            _ => {}
-        }
-        if matches!(access, Access::Fence { order } if order.is_release()) {
-            self.has_read = false;
-        }
-        self.visits.iter_mut().for_each(|visit| visit.events += 1);
-    }
-
-    /// The thread had an effect that it cannot take back.
-    fn forget(&mut self) {
-        self.visits.clear();
-        self.writes.clear();
-        self.has_read = false;
-    }
-
-    /// Whether everything that was written from then on is taken back: there were only additions, and nothing was added
-    /// in all; or the last that was written is what was found, and nobody has written in between, as far as the thread
-    /// can tell.
-    fn has_taken_back(&self, from: usize) -> bool {
-        let writes = &self.writes[from..];
-        writes.iter().all(|write| {
-            let here = || writes.iter().filter(|other| other.loc == write.loc);
-            if here().all(|write| write.adds) {
-                let added = |write: &Write| write.written.wrapping_sub(write.read.unwrap_or_default());
-                return here().map(added).fold(0, u64::wrapping_add) == 0;
-            }
-            let goes_on =
-                here().zip(here().skip(1)).all(|(one, next)| next.read.is_none_or(|read| read == one.written));
-            let found = here().next().and_then(|first| first.read);
-            goes_on && found.is_some() && found == here().next_back().map(|last| last.written)
-        })
     }
 }
 
@@ -165,7 +94,7 @@ impl Subject {
                     state.error = Some(Error::Assertion);
                     return Action::Fail;
                 }
-                Stop::Head(number) => match self.begin_iteration(&mut state.threads[id], number) {
+                Stop::Head(number) => match self.begin_iteration(state, id, number) {
                     Some(action) => return action,
                     None => 0,
                 },
@@ -182,23 +111,17 @@ impl Subject {
     }
 
     /// A loop begins an iteration, unless the last one has made it wait, or there were enough.
-    fn begin_iteration(&self, running: &mut Running, number: usize) -> Option<Action> {
-        let alike = |visit: &&Visit| {
-            visit.thread == running.thread
-                && visit.has_read == running.has_read
-                && (visit.writes == running.writes.len() || self.undoes && running.has_taken_back(visit.writes))
-        };
-        if let Some(visit) = running.visits.iter().rfind(alike) {
-            return Some(Action::Spin { events: visit.events });
+    fn begin_iteration(&self, state: &mut State, id: usize, number: usize) -> Option<Action> {
+        let State { threads, trails, .. } = state;
+        let Running { thread, rounds } = &mut threads[id];
+        let mark = mark(thread, number);
+        match trails.visit(name(id), mark, 0) {
+            Visited::Alike { undone: true, .. } if !self.undoes => trails.begin_again(name(id), mark, 0),
+            Visited::Alike { events, .. } => return Some(Action::Spin { events }),
+            _ => {}
         }
-        running.rounds[number] += 1;
-        if running.rounds[number] > self.bound {
-            return Some(Action::Block);
-        }
-        let (thread, writes) = (running.thread, running.writes.len());
-        let has_read = running.has_read;
-        running.visits.push(Visit { thread, number, events: 0, writes, has_read });
-        None
+        rounds[number] += 1;
+        (rounds[number] > self.bound).then_some(Action::Block)
     }
 
     /// That threads are blocked forever, if those that have not ended are.
@@ -226,13 +149,42 @@ impl State {
         if let Stop::Write(value) = stop {
             self.cell = Cell { value, write: Some(here), reads: Vec::new() };
             self.written.push(value);
-            self.threads[id].forget();
+            self.trails.clear(name(id));
         } else {
             self.cell.reads.push(here);
-            self.touched |= !std::mem::replace(&mut self.threads[id].has_read, true);
+            self.touched |= self.trails.touch(name(id), CELL);
         }
         Some(self.cell.value)
     }
+
+    /// A thread has read this, and written something or not.
+    fn note(&mut self, id: usize, access: Access, value: u64, wrote: bool) {
+        match effect(&action(access), value, wrote) {
+            Effect::Nothing => {}
+            Effect::Fence => self.trails.fence(name(id)),
+            Effect::Write(write) => self.trails.write(name(id), write),
+            Effect::Lasting => self.trails.clear(name(id)),
+        }
+        self.trails.go_on(name(id), false, false);
+    }
+}
+
+/// Stands for the variable that is not atomic.
+const CELL: u64 = 1;
+
+/// The name of a thread in trails.
+fn name(id: usize) -> vm::ThreadId {
+    vm::ThreadId(id as u16)
+}
+
+/// Where a thread is, and its state, at the head of a loop.
+fn mark(thread: &Thread, number: usize) -> Mark {
+    let state = [1, 2].map(|seed| {
+        let mut hasher = DefaultHasher::new();
+        (seed, thread).hash(&mut hasher);
+        hasher.finish()
+    });
+    Mark { site: number as u64, state }
 }
 
 fn action(access: Access) -> Action {
@@ -264,9 +216,10 @@ impl explore::Program for Subject {
     }
 
     fn initial(&self) -> State {
-        let running = |code: &Code| Running { rounds: vec![0; code.loops.len()], ..Running::default() };
+        let running = |code: &Code| Running { thread: Thread::default(), rounds: vec![0; code.loops.len()] };
         let threads = self.codes.iter().map(running).collect();
-        State { threads, cell: Cell::default(), written: Vec::new(), touched: false, error: None }
+        let (trails, cell) = (Trails::default(), Cell::default());
+        State { threads, trails, cell, written: Vec::new(), touched: false, error: None }
     }
 
     fn start(&self, state: &mut State, thread: ThreadId, clock: &View, _: &Graph) -> Action {
@@ -275,22 +228,20 @@ impl explore::Program for Subject {
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> Action {
         let id = thread.index();
-        let running = &mut state.threads[id];
-        if let Stop::Access(access) = running.thread.advance(&self.codes[id]) {
-            running.note(&access, answer.value, answer.wrote);
+        if let Stop::Access(access) = state.threads[id].thread.advance(&self.codes[id]) {
+            state.note(id, access, answer.value, answer.wrote);
         }
-        running.thread.go_on(&self.codes[id], answer.value, answer.wrote);
+        state.threads[id].thread.go_on(&self.codes[id], answer.value, answer.wrote);
         self.run(state, id, answer.clock)
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
-        let running = &state.threads[thread.index()];
-        running.visits.iter().any(|visit| visit.writes == running.writes.len()) || self.may_undo(state, thread)
+        state.trails.sites(name(thread.index())).next().is_some() || self.may_undo(state, thread)
     }
 
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
-        let writes = |visit: &Visit| self.codes[thread.index()].loops[visit.number];
-        self.undoes && state.threads[thread.index()].visits.iter().any(writes)
+        let writes = |site: u64| self.codes[thread.index()].loops[site as usize];
+        self.undoes && state.trails.all_sites(name(thread.index())).any(writes)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {

@@ -219,9 +219,10 @@ pub(crate) mod scope {
     /// Waits until all threads have left.
     #[inline(never)]
     pub(crate) fn wait(running: &Atomic<usize>) {
+        /// Nobody writes it. A static, since what is on the stack of a thread is new each time, also to the checker.
+        static NEVER: Atomic<u32> = Atomic::<u32>::new(0);
         dpor_parked();
-        let never = Atomic::<u32>::new(0);
-        dpor_reach(&never, wait::SCOPE, test::IS, 1, true, running.as_ptr().cast());
+        dpor_reach(&NEVER, wait::SCOPE, test::IS, 1, true, running.as_ptr().cast());
     }
 }
 

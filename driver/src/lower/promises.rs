@@ -1,0 +1,439 @@
+//! Promises that unsafe code makes to the compiler, checked where the code of users and of dependencies makes them:
+//! what references are made of, how far pointers are moved, which functions are called, what values are made of
+//! bytes.
+//!
+//! The standard library makes very many of them in safe code, and keeps them: there, they are not checked.
+
+use dpor_engine::program::{Builtin, Op, Reg, Unwind, Width};
+use dpor_engine::verdict::ErrorKind;
+use rustc_abi::{FieldsShape, Variants};
+use rustc_hir::def_id::DefId;
+use rustc_middle::mir;
+use rustc_middle::ty::layout::TyAndLayout;
+use rustc_middle::ty::print::with_no_trimmed_paths;
+use rustc_middle::ty::{self, Instance, Ty};
+use rustc_span::Spanned;
+
+use super::Lowering;
+use super::operand::{Atom, Value};
+use super::place::{Addr, Base, MemPlace, Spot};
+use crate::repr::{Kind, Prim, Repr};
+
+/// Of larger values only so many parts are looked at.
+const MAX_PARTS: u32 = 64;
+/// Where there is no signature to compare with.
+const ANY_SIGNATURE: u64 = u64::MAX;
+
+/// What every vtable has, in bytes: the destructor, the size and the alignment.
+const VTABLE_HEADER: u64 = 24;
+
+/// What a function of the standard library is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Promise {
+    /// The pointer stays in what it points into: moved up, down, or by a signed number, of elements or of bytes.
+    Offset { direction: u64, bytes: bool },
+    /// Both pointers point into the same.
+    Distance { unsigned: bool, bytes: bool },
+    /// The pointer can become a reference.
+    Reference { nullable: bool },
+    /// So many elements are there.
+    Slice,
+    /// The pointer is not null.
+    NonNull,
+    /// The result is a value of its type.
+    Value,
+}
+
+impl<'tcx> Lowering<'_, 'tcx> {
+    /// Checks what is promised with a call of the standard library.
+    pub(super) fn call_promises(&mut self, instance: Instance<'tcx>, args: &[Spanned<mir::Operand<'tcx>>]) {
+        let Some(promise) = self.promise(instance) else { return };
+        let Some(ty) = instance.args.types().next() else { return };
+        let layout = self.layout(ty);
+        let element = |bytes: bool| if bytes { 1 } else { layout.size.bytes() };
+        let mut arg = |index: usize| args.get(index).map(|arg| self.operand_register(&arg.node));
+        match promise {
+            Promise::Offset { direction, bytes } if bytes || layout.is_sized() => {
+                let (Some(pointer), Some(count)) = (arg(0), arg(1)) else { return };
+                self.check(Builtin::CheckOffset, &[pointer, count], &[element(bytes), direction]);
+            }
+            Promise::Distance { unsigned, bytes } if bytes || layout.is_sized() => {
+                let (Some(a), Some(b)) = (arg(0), arg(1)) else { return };
+                self.check(Builtin::CheckDistance, &[a, b], &[element(bytes), u64::from(unsigned)]);
+            }
+            Promise::Slice => {
+                let (Some(pointer), Some(count)) = (arg(0), arg(1)) else { return };
+                let align = layout.align.abi.bytes();
+                self.check(Builtin::CheckReference, &[pointer, count], &[layout.size.bytes(), align]);
+            }
+            Promise::Reference { nullable } if layout.is_sized() => {
+                let Some(mut pointer) = arg(0) else { return };
+                // The methods of `NonNull` take a reference to it.
+                if args.first().is_some_and(|arg| self.mono(arg.node.ty(self.body, self.tcx)).is_ref()) {
+                    let inner = self.emit.register();
+                    self.emit.load(Width::W64, 3, inner, pointer, 0);
+                    pointer = inner;
+                }
+                let done = self.emit.label();
+                if nullable {
+                    self.emit.jump_if_not(pointer, done);
+                }
+                self.check_reference(pointer, layout);
+                self.emit.bind(done);
+            }
+            Promise::NonNull => {
+                let Some(pointer) = arg(0) else { return };
+                let done = self.emit.label();
+                self.emit.jump_if(pointer, done);
+                self.error(ErrorKind::UndefinedBehavior, "a null pointer becomes a `NonNull`");
+                self.emit.bind(done);
+            }
+            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Reference { .. } | Promise::Value => {}
+        }
+    }
+
+    /// Checks what a call of the standard library has made.
+    pub(super) fn result_promises(&mut self, instance: Instance<'tcx>, spot: Spot<'tcx>) {
+        if let (Some(Promise::Value), Spot::Memory(place)) = (self.promise(instance), spot) {
+            self.validate(place, &mut MAX_PARTS.clone());
+        }
+    }
+
+    fn promise(&self, instance: Instance<'tcx>) -> Option<Promise> {
+        let def_id = instance.def_id();
+        if !self.is_known || !matches!(self.tcx.crate_name(def_id.krate).as_str(), "core" | "alloc") {
+            return None;
+        }
+        let name = self.tcx.opt_item_name(def_id)?;
+        let promise = promise(name.as_str())?;
+        promise.1.contains(&self.module(def_id).as_str()).then_some(promise.0)
+    }
+
+    /// The module of a function or of its type: `ptr::const_ptr`
+    fn module(&self, def_id: DefId) -> String {
+        let path = self.tcx.def_path(def_id);
+        let names: Vec<String> = path
+            .data
+            .iter()
+            .map_while(|part| match part.data {
+                rustc_hir::definitions::DefPathData::TypeNs(name) => Some(name.to_string()),
+                _ => None,
+            })
+            .filter(|name| name.starts_with(char::is_lowercase))
+            .collect();
+        names.join("::")
+    }
+
+    /// Checks a reference that is made of a place behind a raw pointer.
+    pub(super) fn reference_promises(
+        &mut self,
+        place: mir::Place<'tcx>,
+        value: Value<'tcx>,
+        pointer: TyAndLayout<'tcx>,
+    ) {
+        if self.is_known && self.is_behind_raw_pointer(place) {
+            self.check_pointer(value, pointer);
+        }
+    }
+
+    /// Checks a value that is copied from behind a raw pointer.
+    pub(super) fn copy_promises(&mut self, operand: &mir::Operand<'tcx>, destination: mir::Place<'tcx>) {
+        let (mir::Operand::Copy(from) | mir::Operand::Move(from)) = operand else { return };
+        if !self.is_known || !self.is_behind_raw_pointer(*from) {
+            return;
+        }
+        let spot = self.spot(destination);
+        let layout = spot.layout();
+        match spot {
+            _ if layout.ty.is_ref() => {
+                let value = self.load(spot);
+                self.check_pointer(value, layout);
+            }
+            Spot::Memory(place) if layout.is_sized() && self.repr(layout) == Repr::Memory => {
+                self.validate(place, &mut MAX_PARTS.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks a raw pointer to a part of a place behind another: both must point into the same.
+    pub(super) fn field_promises(&mut self, place: mir::Place<'tcx>, spot: &Spot<'tcx>) {
+        if let (true, Spot::Memory(MemPlace { addr: Addr { base: Base::Register(base), offset }, .. })) =
+            (self.is_known && self.is_behind_raw_pointer(place), spot)
+        {
+            self.check(Builtin::CheckOffset, &[*base], &[*offset as u64, 1, 2]);
+        }
+    }
+
+    fn is_behind_raw_pointer(&self, place: mir::Place<'tcx>) -> bool {
+        let mut derefs = place.iter_projections().filter(|(_, elem)| matches!(elem, mir::ProjectionElem::Deref));
+        derefs.next_back().is_some_and(|(base, _)| self.mono(base.ty(self.body, self.tcx).ty).is_raw_ptr())
+    }
+
+    /// Checks what a transmutation has made.
+    pub(super) fn transmute_promises(&mut self, value: Value<'tcx>, from: TyAndLayout<'tcx>, to: TyAndLayout<'tcx>) {
+        if !self.is_known {
+            return;
+        }
+        match (value, to.ty.kind()) {
+            (Value::One(prim, atom), ty::FnPtr(..)) if !from.ty.is_fn() => {
+                let pointer = self.prim_register(prim, atom);
+                self.check(Builtin::CheckFunction, &[pointer], &[ANY_SIGNATURE, 0]);
+            }
+            (Value::One(..) | Value::Two(..), _) if to.ty.is_any_ptr() || to.ty.is_box() => {
+                self.check_traits(value, from.ty, to.ty);
+                if !to.ty.is_raw_ptr() {
+                    self.check_pointer(value, to);
+                }
+            }
+            (Value::Memory(place), _) => self.validate(place, &mut MAX_PARTS.clone()),
+            _ => {}
+        }
+    }
+
+    /// A vtable must be one, and that of one trait is not that of another.
+    fn check_traits(&mut self, value: Value<'tcx>, from: Ty<'tcx>, to: Ty<'tcx>) {
+        let is_dynamic = |ty: Ty<'tcx>| pointee(ty).is_some_and(|pointee| pointee.is_trait());
+        if let (Value::Two(_, b, _, _, vtable), false, true) = (value, is_dynamic(from), is_dynamic(to)) {
+            let vtable = self.prim_register(b, vtable);
+            self.check(Builtin::CheckReference, &[vtable], &[1, VTABLE_HEADER, 8]);
+        }
+        let principal = |ty: Ty<'tcx>| match *pointee(ty)?.kind() {
+            ty::Dynamic(predicates, _) => predicates.principal_def_id(),
+            _ => None,
+        };
+        if let (Some(one), Some(other)) = (principal(from), principal(to))
+            && one != other
+        {
+            let name = |id| with_no_trimmed_paths!(self.tcx.def_path_str(id));
+            let message = format!("the vtable of `{}` becomes that of `{}`", name(one), name(other));
+            self.unreachable(message);
+        }
+    }
+
+    /// Checks a reference or a box.
+    fn check_pointer(&mut self, value: Value<'tcx>, pointer: TyAndLayout<'tcx>) {
+        let Some(pointee) = pointee(pointer.ty) else { return };
+        let layout = self.layout(pointee);
+        match value {
+            Value::One(prim, atom) if layout.is_sized() => {
+                let address = self.prim_register(prim, atom);
+                if layout.is_uninhabited() {
+                    self.unreachable(format!("a reference to the uninhabited type `{pointee}` is made"));
+                }
+                self.check_reference(address, layout);
+            }
+            Value::Two(a, b, _, address, meta) => {
+                let element = match *pointee.kind() {
+                    ty::Slice(element) => self.layout(element),
+                    ty::Str => self.layout(self.tcx.types.u8),
+                    _ => return,
+                };
+                let (address, count) = (self.prim_register(a, address), self.prim_register(b, meta));
+                let (size, align) = (element.size.bytes(), element.align.abi.bytes());
+                self.check(Builtin::CheckReference, &[address, count], &[size, align]);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_reference(&mut self, address: Reg, layout: TyAndLayout<'tcx>) {
+        let (size, align) = (layout.size.bytes(), layout.align.abi.bytes());
+        self.check(Builtin::CheckReference, &[address], &[1, size, align]);
+    }
+
+    /// Checks that a function which is called through a pointer is one of the pointer's type. Where the call may have
+    /// to convert arguments, the register says whether it has to.
+    pub(super) fn signature_promise(&mut self, pointer: Reg, ty: Ty<'tcx>) -> Option<Reg> {
+        if !self.is_known || !ty.is_fn_ptr() {
+            return None;
+        }
+        let signature = self.builder.signature(ty)?;
+        let sig = self.tcx.instantiate_bound_regions_with_erased(ty.fn_sig(self.tcx));
+        let converts = sig.inputs().iter().any(|input| self.plain_layout(*input).is_some());
+        let other = self.check(Builtin::CheckFunction, &[pointer], &[signature.into(), converts.into()]);
+        converts.then_some(other)
+    }
+
+    /// The scalar that a type is, where values of the type may be uninitialized.
+    fn plain_layout(&self, ty: Ty<'tcx>) -> Option<TyAndLayout<'tcx>> {
+        let (plain, maybe) = self.builder.without_wrappers(ty);
+        let layout = self.layout(plain);
+        (maybe && matches!(self.repr(layout), Repr::One(_) | Repr::Two(..))).then_some(layout)
+    }
+
+    /// The arguments of a call, as plain values where they may be uninitialized.
+    pub(super) fn plain_arguments(&mut self, args: &[Spanned<mir::Operand<'tcx>>], list: &mut Vec<Reg>) {
+        for arg in args {
+            let (value, layout) = self.operand(&arg.node);
+            let (value, layout) = match self.plain_layout(layout.ty) {
+                Some(plain) => {
+                    let place = MemPlace { layout: plain, ..self.in_memory(value, layout) };
+                    (self.load(Spot::Memory(place)), plain)
+                }
+                None => (value, layout),
+            };
+            self.argument(value, layout, matches!(arg.node, mir::Operand::Move(_)), list);
+        }
+    }
+
+    fn check(&mut self, builtin: Builtin, registers: &[Reg], numbers: &[u64]) -> Reg {
+        let mut list = registers.to_vec();
+        list.extend(numbers.iter().map(|number| self.atom_register(Atom::Imm((*number).into()))));
+        let args = self.emit.list(&list);
+        let dst = self.emit.register();
+        self.emit.op(Op::Builtin { builtin, args, dst, unwind: Unwind::CONTINUE });
+        dst
+    }
+
+    /// Checks that memory has a value of its type, as far as types of scalars say: initialized, and one of the valid
+    /// ones.
+    fn validate(&mut self, place: MemPlace<'tcx>, parts: &mut u32) {
+        let ty = place.layout.ty;
+        if *parts == 0 || place.layout.is_zst() || ty.is_union() || matches!(ty.kind(), ty::Coroutine(..)) {
+            return;
+        }
+        match (&place.layout.fields, &place.layout.variants) {
+            _ if matches!(self.repr(place.layout), Repr::One(_)) => {
+                *parts -= 1;
+                self.validate_scalar(place);
+            }
+            (_, Variants::Multiple { .. }) => {
+                *parts -= 1;
+                let ty = self.discriminant_ty(place.layout);
+                self.discriminant(Spot::Memory(place), ty);
+            }
+            (FieldsShape::Array { count, .. }, _) => self.validate_elements(place, *count, parts),
+            (FieldsShape::Arbitrary { offsets, .. }, Variants::Single { .. }) if !ty.is_box() => {
+                for index in 0..offsets.len() {
+                    let field = self.field(place, index);
+                    self.validate(field, parts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn validate_elements(&mut self, place: MemPlace<'tcx>, count: u64, parts: &mut u32) {
+        let element = place.layout.field(&self.builder.layouts, 0);
+        if element.ty.is_integral() || element.ty.is_floating_point() {
+            *parts -= 1;
+            let address = self.addr_register(place.addr);
+            self.check(Builtin::CheckInitialized, &[address], &[place.layout.size.bytes()]);
+            return;
+        }
+        for index in 0..count.min((*parts).into()) {
+            let element = self.constant_element(place, index);
+            self.validate(element, parts);
+        }
+    }
+
+    /// Loading a scalar checks it.
+    fn validate_scalar(&mut self, place: MemPlace<'tcx>) {
+        let mark = self.emit.mark();
+        if let Value::One(prim, Atom::Register(reg)) = self.load(Spot::Memory(place)) {
+            let range = match place.layout.ty.kind() {
+                ty::Ref(..) | ty::FnPtr(..) => Some((1, u64::MAX)),
+                ty::Char => Some((0xe000, 0xd7ff)),
+                ty::Adt(adt, _) if adt.is_box() => Some((1, u64::MAX)),
+                _ => None,
+            };
+            if let Some((start, end)) = range.filter(|_| prim.size <= 8) {
+                let name = with_no_trimmed_paths!(place.layout.ty.to_string());
+                self.emit.check_range(reg, start, end, &name);
+            }
+        }
+        self.emit.release(mark);
+    }
+}
+
+impl<'tcx> crate::program::ProgramBuilder<'tcx> {
+    /// How functions of a type are called, as text; none where that is not known.
+    pub fn signature(&mut self, ty: Ty<'tcx>) -> Option<u32> {
+        let sig = self.tcx.instantiate_bound_regions_with_erased(ty.fn_sig(self.tcx));
+        if sig.c_variadic() || sig.abi() == rustc_abi::ExternAbi::RustCall {
+            return None;
+        }
+        let sig =
+            self.tcx.normalize_erasing_regions(ty::TypingEnv::fully_monomorphized(), ty::Unnormalized::new_wip(sig));
+        let inputs: Vec<String> = sig.inputs().iter().map(|ty| self.passed_as(*ty)).collect();
+        let output = self.passed_as(sig.output());
+        let abi = sig.abi().as_str().replace("-unwind", "");
+        Some(self.message(format!("extern {abi:?} fn({}) -> {output}", inputs.join(", "))))
+    }
+
+    /// The type that a type is nothing but, and whether values may be uninitialized.
+    fn without_wrappers(&self, ty: Ty<'tcx>) -> (Ty<'tcx>, bool) {
+        let (mut ty, mut maybe) = (ty, false);
+        while let ty::Adt(adt, args) = *ty.kind()
+            && adt.repr().transparent()
+            && !adt.is_enum()
+        {
+            let env = ty::TypingEnv::fully_monomorphized();
+            let fields =
+                adt.all_fields().map(|field| self.tcx.normalize_erasing_regions(env, field.ty(self.tcx, args)));
+            let Some(inner) = fields.into_iter().find(|ty| !crate::lower::layout_of(self.tcx, *ty).is_zst()) else {
+                break;
+            };
+            maybe |= adt.is_union();
+            ty = inner;
+        }
+        (ty, maybe)
+    }
+
+    /// How a value of a type is passed. What is nothing but another type is passed like that.
+    fn passed_as(&self, ty: Ty<'tcx>) -> String {
+        let (ty, maybe) = self.without_wrappers(ty);
+        let maybe = if maybe { "maybe " } else { "" };
+        let layout = crate::lower::layout_of(self.tcx, ty);
+        let array = if ty.is_array() { "an array of " } else { "" };
+        match Repr::of(&self.layouts, layout) {
+            Repr::Zst => "nothing".to_owned(),
+            Repr::One(prim) => format!("{maybe}{}", scalar(prim)),
+            Repr::Two(a, b, _) => format!("{maybe}({}, {})", scalar(a), scalar(b)),
+            Repr::Memory => format!("{maybe}{array}{} bytes", layout.size.bytes()),
+        }
+    }
+}
+
+fn scalar(prim: Prim) -> String {
+    match prim.kind {
+        Kind::Pointer => "a pointer".to_owned(),
+        Kind::Int { .. } => format!("{} bits", 8 * u32::from(prim.size)),
+        _ => format!("f{}", 8 * u32::from(prim.size)),
+    }
+}
+
+/// What functions of this name are promised, and in which modules.
+fn promise(name: &str) -> Option<(Promise, &'static [&'static str])> {
+    const POINTERS: &[&str] = &["ptr::const_ptr", "ptr::mut_ptr", "ptr::non_null"];
+    let offset = |direction, bytes| Some((Promise::Offset { direction, bytes }, POINTERS));
+    let distance = |unsigned, bytes| Some((Promise::Distance { unsigned, bytes }, POINTERS));
+    match name {
+        "add" => offset(0, false),
+        "sub" => offset(1, false),
+        "offset" => offset(2, false),
+        "byte_add" => offset(0, true),
+        "byte_sub" => offset(1, true),
+        "byte_offset" => offset(2, true),
+        "offset_from" => distance(false, false),
+        "offset_from_unsigned" => distance(true, false),
+        "byte_offset_from" => distance(false, true),
+        "byte_offset_from_unsigned" => distance(true, true),
+        "as_ref" | "as_mut" => Some((Promise::Reference { nullable: true }, POINTERS)),
+        "as_ref_unchecked" | "as_mut_unchecked" => Some((Promise::Reference { nullable: false }, POINTERS)),
+        "from_raw_parts" | "from_raw_parts_mut" => Some((Promise::Slice, &["slice::raw"])),
+        "new_unchecked" => Some((Promise::NonNull, &["ptr::non_null"])),
+        "assume_init" => Some((Promise::Value, &["mem::maybe_uninit"])),
+        "read" | "read_unaligned" | "read_volatile" => {
+            Some((Promise::Value, &["ptr", "ptr::const_ptr", "ptr::mut_ptr"]))
+        }
+        "transmute_copy" => Some((Promise::Value, &["mem"])),
+        _ => None,
+    }
+}
+
+/// What a reference or a box points to.
+fn pointee<'tcx>(ty: Ty<'tcx>) -> Option<Ty<'tcx>> {
+    ty.builtin_deref(true).or_else(|| ty.boxed_ty())
+}

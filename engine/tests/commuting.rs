@@ -1,0 +1,96 @@
+//! Updates that commute, against the reference: the executions up to swaps of such updates, each exactly once, in every
+//! model and with any number of workers.
+
+use dpor_engine::explore::{Config, explore};
+use dpor_engine::graph::MemOrder;
+use dpor_engine::model::MemoryModel;
+use dpor_reference::agreement::{LOOP_MODELS, agrees_on_commuting, cases};
+use dpor_reference::generate::{Counters, Shape, commuting};
+use dpor_reference::program::{Prog, Stmt, Val};
+use proptest::prelude::*;
+
+fn shape() -> Shape {
+    Shape { threads: 4, locations: 3, events: 7, reads: 5, ..Shape::plain_atomics() }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn counters_and_loads(prog in commuting(shape(), Counters { tests: false, others: false })) {
+        agrees_on_commuting(&prog, &LOOP_MODELS, true)?;
+    }
+
+    #[test]
+    fn counters_whose_results_matter(prog in commuting(shape(), Counters { tests: true, others: false })) {
+        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    }
+
+    #[test]
+    fn counters_among_others(prog in commuting(shape(), Counters { tests: true, others: true })) {
+        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    }
+
+    #[test]
+    fn counters_of_spawned_threads(
+        prog in commuting(Shape { spawned: true, threads: 3, ..shape() }, Counters { tests: true, others: true })
+    ) {
+        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    }
+}
+
+fn count(loc: u8, test: Option<(u8, u64)>) -> Stmt {
+    Stmt::Count { loc, k: 1, order: MemOrder::Release, test }
+}
+
+fn executions(threads: Vec<Vec<Stmt>>, commute: bool) -> Vec<u64> {
+    let prog = Prog { threads, spawned: false };
+    let config = |model| Config { commute, ..Config::new(model) };
+    MemoryModel::ALL.map(|model| explore(&prog.litmus(), &config(model)).stats.executions).to_vec()
+}
+
+/// Nothing tells the orders apart: there is one execution instead of n!.
+#[test]
+fn counters_that_nobody_looks_at() {
+    for n in 1..=7 {
+        let threads = || vec![vec![count(0, None)]; n];
+        assert_eq!(executions(threads(), true), [1; 4]);
+        assert_eq!(executions(threads(), false), [(1..=n as u64).product::<u64>(); 4]);
+    }
+}
+
+/// Only the last of n threads finds the value n - 1, and does something then: n executions.
+#[test]
+fn the_last_one_finds_out() {
+    for n in 1..=6u8 {
+        let shows = Stmt::Store { loc: 1, val: Val::Const(1), order: MemOrder::Relaxed };
+        let last = Stmt::If { reg: 0, equals: 1, then: vec![shows], otherwise: Vec::new() };
+        let thread = vec![count(0, Some((0, u64::from(n) - 1))), last];
+        assert_eq!(executions(vec![thread; usize::from(n)], true), [u64::from(n); 4], "{n} threads");
+    }
+}
+
+/// A load sees any of the 2^n sets of n counters.
+#[test]
+fn a_load_sees_some_of_the_counters() {
+    for n in 1..=5 {
+        let mut threads = vec![vec![count(0, None)]; n];
+        threads.push(vec![Stmt::Load { reg: 0, loc: 0, order: MemOrder::Relaxed }]);
+        assert_eq!(executions(threads, true), [1 << n; 4], "{n} counters");
+    }
+}
+
+/// The fence makes the first thread acquire from what comes before its update, so the other's update comes after it where
+/// the main thread's store comes before that of the other thread.
+#[test]
+fn the_order_that_is_shown_fits_the_fences() {
+    let store = || Stmt::Store { loc: 1, val: Val::Const(1), order: MemOrder::Relaxed };
+    let fences = vec![
+        Stmt::Count { loc: 0, k: 1, order: MemOrder::Relaxed, test: None },
+        Stmt::Fence { order: MemOrder::AcqRel },
+    ];
+    let releases = vec![store(), Stmt::Add { reg: 0, loc: 0, k: 1, order: MemOrder::Release }];
+    let main = vec![Stmt::Spawn { thread: 1 }, Stmt::Spawn { thread: 2 }, Stmt::Join { thread: 1 }, store()];
+    let prog = Prog { threads: vec![main, fences, releases], spawned: true };
+    agrees_on_commuting(&prog, &LOOP_MODELS, false).unwrap();
+}

@@ -1,0 +1,270 @@
+//! Races with what loops read in iterations that are left out: those that wait, that count, and attempts that fail.
+//!
+//! In each of them a thread goes round in a loop, and reads what another one writes, once a third one has let it; nothing
+//! orders the two. The loop ends because of what a fourth one does. So the race is there only if the loop has gone round.
+
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use std::sync::mpsc::{self, TryRecvError};
+use std::sync::{Condvar, Mutex, Once, OnceLock, RwLock};
+use std::{iter, thread};
+
+use crate::support::Plain;
+
+static X: AtomicU32 = AtomicU32::new(0);
+static GATE: AtomicBool = AtomicBool::new(false);
+static DATA: Plain<u32> = Plain::new(0);
+
+/// Runs a loop that reads, beside what makes it end, and a thread that writes later.
+fn race(ends: impl FnOnce() + Send + 'static, goes_round: impl FnOnce() + Send + 'static) {
+    let writes = || {
+        if GATE.load(Relaxed) {
+            unsafe { *DATA.get() = 1 }
+        }
+    };
+    let ends = thread::spawn(ends);
+    let goes_round = thread::spawn(goes_round);
+    let threads = [ends, goes_round, thread::spawn(writes), thread::spawn(|| GATE.store(true, Relaxed))];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn read() {
+    black_box(unsafe { *DATA.get() });
+}
+
+fn set() {
+    X.store(1, Relaxed);
+}
+
+/// Waits for a flag, and reads in such iterations.
+fn wait_and_read_in(iterations: impl Fn(u32) -> bool) {
+    let mut count = 0;
+    while X.load(Relaxed) == 0 {
+        if iterations(count) {
+            read();
+        }
+        count = (count + 1).min(3);
+    }
+}
+
+#[dpor::test(expect = "data-race")]
+fn counting() {
+    race(set, || wait_and_read_in(|_| true));
+}
+
+#[dpor::test(expect = "data-race")]
+fn first_that_counts() {
+    race(set, || wait_and_read_in(|count| count == 0));
+}
+
+#[dpor::test(expect = "data-race")]
+fn second_that_counts() {
+    race(set, || wait_and_read_in(|count| count == 1));
+}
+
+#[dpor::test(expect = "data-race")]
+fn all_from_the_fourth_on() {
+    race(set, || wait_and_read_in(|count| count == 3));
+}
+
+// A lock that is given back, and attempts to take it that back off.
+#[dpor::test(expect = "data-race")]
+fn counting_attempts() {
+    let give_back = || {
+        while X.swap(1, Acquire) == 1 {}
+        X.store(0, Release);
+    };
+    race(give_back, || {
+        let mut count = 0;
+        while X.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            count = (count + 1).min(2);
+            (0..count).for_each(|_| spin_loop());
+            read();
+        }
+        X.store(0, Release);
+    });
+}
+
+/// Waits until a lock is free, where what is written is what is there already.
+fn lock_and_read(take: fn(&AtomicU32) -> u32) {
+    static LOCK: AtomicU32 = AtomicU32::new(1);
+    race(
+        || LOCK.store(0, Release),
+        move || {
+            while take(&LOCK) == 1 {
+                read();
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn swap() {
+    lock_and_read(|lock| lock.swap(1, Acquire));
+}
+
+#[dpor::test(expect = "data-race")]
+fn bit_that_is_set_already() {
+    lock_and_read(|lock| lock.fetch_or(1, Acquire));
+}
+
+#[dpor::test(expect = "data-race")]
+fn maximum_that_is_there_already() {
+    lock_and_read(|lock| lock.fetch_max(1, Acquire));
+}
+
+/// Makes attempts fail.
+fn add() {
+    X.fetch_add(1, Relaxed);
+}
+
+#[dpor::test(expect = "data-race")]
+fn failure_that_it_goes_on_with() {
+    race(add, || {
+        let mut x = X.load(Relaxed);
+        while let Err(now) = X.compare_exchange(x, x + 10, Relaxed, Relaxed) {
+            x = now;
+            read();
+        }
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn failure_of_which_something_is_left() {
+    race(add, || {
+        let mut prepared = [0; 2];
+        loop {
+            let x = X.load(Relaxed);
+            prepared[0] = x;
+            if X.compare_exchange(x, x + 10, Relaxed, Relaxed).is_ok() {
+                break;
+            }
+            prepared[1] = x;
+            read();
+        }
+        black_box(prepared[0]);
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn second_failure() {
+    let add_twice = || {
+        add();
+        add();
+    };
+    race(add_twice, || {
+        let mut failures = 0;
+        loop {
+            let x = X.load(Relaxed);
+            if X.compare_exchange(x, x + 10, Relaxed, Relaxed).is_ok() {
+                break;
+            }
+            failures += 1;
+            if failures == 2 {
+                read();
+            }
+        }
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn function_that_is_called_again() {
+    race(add, || {
+        let looks = |x| {
+            read();
+            Some(x + 10)
+        };
+        let mut is_first = true;
+        let _ = X.try_update(Relaxed, Relaxed, |x| if std::mem::take(&mut is_first) { Some(x + 10) } else { looks(x) });
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn iterator() {
+    race(set, || {
+        let mut loads = iter::repeat_with(|| X.load(Relaxed));
+        while loads.next() == Some(0) {
+            read();
+        }
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn lock_that_is_given_back() {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    race(
+        || *DONE.lock().unwrap() = true,
+        || {
+            while !*DONE.lock().unwrap() {
+                read();
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn try_read() {
+    static DONE: RwLock<bool> = RwLock::new(false);
+    race(
+        || *DONE.write().unwrap() = true,
+        || {
+            while !DONE.try_read().is_ok_and(|done| *done) {
+                read();
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn condition_variable() {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    static CHANGED: Condvar = Condvar::new();
+    let done = || {
+        *DONE.lock().unwrap() = true;
+        CHANGED.notify_all();
+    };
+    race(done, || {
+        let mut done = DONE.lock().unwrap();
+        while !*done {
+            read();
+            done = CHANGED.wait(done).unwrap();
+        }
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn try_recv() {
+    let (sender, receiver) = mpsc::channel();
+    let sends = move || _ = sender.send(());
+    race(sends, move || {
+        while receiver.try_recv() == Err(TryRecvError::Empty) {
+            read();
+        }
+    });
+}
+
+#[dpor::test(expect = "data-race")]
+fn once() {
+    static ONCE: Once = Once::new();
+    race(
+        || ONCE.call_once(|| ()),
+        || {
+            while !ONCE.is_completed() {
+                read();
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn once_lock() {
+    static VALUE: OnceLock<u32> = OnceLock::new();
+    race(
+        || _ = VALUE.set(1),
+        || {
+            while VALUE.get().is_none() {
+                read();
+            }
+        },
+    );
+}
