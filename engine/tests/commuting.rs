@@ -5,38 +5,38 @@ use dpor_engine::explore::{Config, explore};
 use dpor_engine::graph::MemOrder;
 use dpor_engine::model::MemoryModel;
 use dpor_reference::agreement::{LOOP_MODELS, agrees_on_commuting, cases};
-use dpor_reference::generate::{Counters, Shape, commuting};
+use dpor_reference::commuting::{compare, kinds};
+use dpor_reference::generate::commuting;
 use dpor_reference::program::{Prog, Stmt, Val};
 use proptest::prelude::*;
-
-fn shape() -> Shape {
-    Shape { threads: 4, locations: 3, events: 7, reads: 5, ..Shape::plain_atomics() }
-}
 
 proptest! {
     #![proptest_config(cases(600))]
 
     #[test]
-    fn counters_and_loads(prog in commuting(shape(), Counters { tests: false, others: false })) {
-        agrees_on_commuting(&prog, &LOOP_MODELS, true)?;
+    fn counters_and_loads(prog in programs(0)) {
+        compare(&prog, kinds()[0].1)?;
     }
 
     #[test]
-    fn counters_whose_results_matter(prog in commuting(shape(), Counters { tests: true, others: false })) {
-        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    fn counters_whose_results_matter(prog in programs(1)) {
+        compare(&prog, kinds()[1].1)?;
     }
 
     #[test]
-    fn counters_among_others(prog in commuting(shape(), Counters { tests: true, others: true })) {
-        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    fn counters_among_others(prog in programs(2)) {
+        compare(&prog, kinds()[2].1)?;
     }
 
     #[test]
-    fn counters_of_spawned_threads(
-        prog in commuting(Shape { spawned: true, threads: 3, ..shape() }, Counters { tests: true, others: true })
-    ) {
-        agrees_on_commuting(&prog, &LOOP_MODELS, false)?;
+    fn counters_of_spawned_threads(prog in programs(3)) {
+        compare(&prog, kinds()[3].1)?;
     }
+}
+
+fn programs(kind: usize) -> impl Strategy<Value = Prog> {
+    let (shape, counters) = kinds()[kind];
+    commuting(shape, counters)
 }
 
 fn count(loc: u8, test: Option<(u8, u64)>) -> Stmt {

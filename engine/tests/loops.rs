@@ -4,9 +4,10 @@
 //! The programs are new ones each time: the seed is printed, and `cargo run --release -p dpor-tests --bin soak --
 //! engine --seed SEED` explores the same again.
 
+use dpor_reference::loops::difference::{Difference, compare_nth};
+use dpor_reference::loops::known;
 use dpor_reference::loops::random::new_seed;
-use dpor_reference::loops::soak::{Difference, Soak};
-use dpor_reference::loops::{known, soak};
+use dpor_reference::soak::{Soak, Summary};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -19,10 +20,11 @@ fn random_programs_have_the_outcomes_that_the_reference_finds() {
     println!("seed {seed}");
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let found = Mutex::new(Vec::new());
-    let tell = |difference: &Difference| {
-        found.lock().unwrap_or_else(PoisonError::into_inner).push(difference.to_string());
+    let report = |number: u64, difference: &Difference| {
+        found.lock().unwrap_or_else(PoisonError::into_inner).push(format!("program {number}: {difference}"));
     };
-    let soak::Summary { compared, .. } = Soak { seed, first: 0, programs: PROGRAMS, jobs }.run(tell);
+    let soak = Soak { seed, first: 0, programs: PROGRAMS, jobs };
+    let Summary { compared, .. } = soak.run(compare_nth, report);
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert!(found.is_empty(), "seed {seed}:\n{}", found.join("\n"));
     assert!(compared * 10 > PROGRAMS * 8, "seed {seed}: most programs are too large to compare");

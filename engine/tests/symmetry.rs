@@ -5,9 +5,9 @@ use dpor_engine::graph::{Loc, MemOrder, RmwOp};
 use dpor_engine::litmus::{Code, Litmus};
 use dpor_engine::model::MemoryModel;
 use dpor_reference::agreement::{LOOP_MODELS, agrees_up_to_permutation, cases};
+use dpor_reference::alike::{compare, shapes};
 use dpor_reference::generate::alike;
 use dpor_reference::program::{Prog, Stmt, Val};
-use dpor_reference::symmetric::{compare, shapes};
 use proptest::prelude::*;
 
 proptest! {

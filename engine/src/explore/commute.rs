@@ -47,6 +47,15 @@ struct Update {
     porf: Vec<u32>,
 }
 
+/// An update that is not in the graph yet, and that others may come after.
+#[derive(Clone, Copy, Debug)]
+struct Newcomer {
+    thread: ThreadId,
+    action: Action,
+    /// It comes after all writes at positions before this one.
+    position: usize,
+}
+
 /// A revisit with a cut: who makes it, which read it revisits, and which writes the read then sees, by their positions.
 #[derive(Clone, Copy, Debug)]
 struct Among {
@@ -242,7 +251,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn order_part(&mut self, loc: Loc, part: Range<usize>, pending: Option<ThreadId>) -> bool {
         let graph = self.graph();
         let mut left = graph.location(loc).co[part.clone()].to_vec();
-        let pending = pending.map(|thread| (thread, graph.thread(thread).pending));
+        let newcomer = pending.map(|thread| {
+            let action = graph.thread(thread).pending;
+            Newcomer { thread, action, position: part.start }
+        });
         let mut order = Vec::with_capacity(left.len());
         while !left.is_empty() {
             let found = (0..left.len()).rev().find(|&index| {
@@ -253,7 +265,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     let mut cut = self.graph().location(loc).co[1..part.start].to_vec();
                     cut.extend(left.iter().copied().filter(|&other| other != id));
                     let update = self.update_of(id);
-                    self.is_eligible(&update, loc, &cut, pending)
+                    self.is_eligible(&update, loc, &cut, newcomer)
                 }
             });
             let Some(index) = found else { return false };
@@ -302,29 +314,24 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether the thread of an update goes on alike after these writes, and after any of them that can come alone.
-    /// `also` is another update, which is not in the graph.
-    fn is_eligible(&mut self, update: &Update, loc: Loc, cut: &[EventId], also: Option<(ThreadId, Action)>) -> bool {
+    fn is_eligible(&mut self, update: &Update, loc: Loc, cut: &[EventId], newcomer: Option<Newcomer>) -> bool {
         if !update.action.may_be_blind() {
             return false;
         }
-        let Some(values) = self.values(update, loc, cut, also) else { return false };
+        let Some(values) = self.values(update, loc, cut, newcomer) else { return false };
         let Some((&first, others)) = values.split_first() else { return true };
         others.iter().all(|&value| self.goes_on_alike(update, first, value))
     }
 
     /// The values that an update may find after some of these writes; none if they are too many, or it is not known.
-    fn values(
-        &self,
-        update: &Update,
-        loc: Loc,
-        cut: &[EventId],
-        also: Option<(ThreadId, Action)>,
-    ) -> Option<Vec<Value>> {
+    fn values(&self, update: &Update, loc: Loc, cut: &[EventId], newcomer: Option<Newcomer>) -> Option<Vec<Value>> {
         let graph = self.graph();
         let forced = |id: &EventId| contains(&update.porf, graph.event(*id));
         let others = cut.iter().filter(|id| !graph.event(**id).action.commutes_with(&update.action));
         // What does not commute must come before it, anyhow.
-        if !others.clone().all(forced) || also.is_some_and(|(_, action)| !action.commutes_with(&update.action)) {
+        if !others.clone().all(forced)
+            || newcomer.is_some_and(|newcomer| !newcomer.action.commutes_with(&update.action))
+        {
             return None;
         }
         let base = others.max_by_key(|id| graph.event(**id).co_pos).copied();
@@ -337,9 +344,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let needs = mask_of(&members[..index], needs);
             steps.push(Member { action: graph.event(id).action, needs, forced: forced(&id) });
         }
-        if let Some((thread, action)) = also {
+        if let Some(Newcomer { thread, action, position }) = newcomer {
             let porf = graph.porf(graph.thread(thread).tip());
-            let needs = mask_of(&members, |id| contains(porf, graph.event(*id)));
+            let is_before = |event: &Event| (event.co_pos as usize) < position || contains(porf, event);
+            let needs = mask_of(&members, |id| is_before(graph.event(*id)));
             steps.push(Member { action, needs, forced: false });
         }
         let mut values = Vec::new();
@@ -480,8 +488,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let others = |id: &EventId| !graph.is_porf_before(read, *id);
         let cut: Vec<EventId> = graph.location(loc).co[1..].iter().copied().filter(others).collect();
         let update = self.update_of(read);
-        let also = (!write.is_some()).then_some((thread, action));
-        self.is_eligible(&update, loc, &cut, also)
+        let newcomer = (!write.is_some()).then_some(Newcomer { thread, action, position: 0 });
+        self.is_eligible(&update, loc, &cut, newcomer)
     }
 
     fn decide_revisits_of_read(&mut self, thread: ThreadId, loc: Loc, write: EventId, read: EventId, own: &[u32]) {
@@ -857,7 +865,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return None;
         }
         // Where the order of updates takes part in what is consistent, or has to fit that of another location, or fences.
+        // A single update reads what was there at first, whatever happens elsewhere.
         let mut locs = graph.locations_with_blind();
+        locs.retain(|&loc| graph.location(loc).co.len() > 2);
         if !self.model.orders_updates() && locs.len() < 2 {
             locs.retain(|&loc| self.is_fenced(loc));
         }
@@ -867,8 +877,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a fence makes some blind update of a location acquire, so that it has to come before others of its layer.
     fn is_fenced(&self, loc: Loc) -> bool {
         let graph = self.graph();
-        let acquires = |id: EventId| graph.event(id).blind && graph.acquire_fence_after(id).is_some();
-        graph.location(loc).co[1..].iter().any(|&id| acquires(id))
+        let co = &graph.location(loc).co;
+        (1..co.len()).filter(|&position| graph.event(co[position]).blind).any(|position| {
+            let acquires = |fence| co[graph.layer(loc, position)].iter().any(|&other| !self.knows(fence, other));
+            graph.acquire_fence_after(co[position]).is_some_and(acquires)
+        })
+    }
+
+    /// Whether a fence acquires nothing new from a write, or from the releases before it.
+    fn knows(&self, fence: EventId, write: EventId) -> bool {
+        let graph = self.graph();
+        graph.hb(fence).iter().zip(graph.rel(write)).all(|(known, released)| known >= released)
     }
 
     /// Whether not every order of a layer is possible, because an update would not be blind after some others: the model would
@@ -914,12 +933,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let event = graph.event(id);
         let layer = graph.layer(event.loc, event.co_pos as usize);
         let co = &graph.location(event.loc).co;
-        let knows = |fence: EventId, other: EventId| {
-            graph.hb(fence).iter().zip(graph.rel(other)).all(|(known, released)| known >= released)
-        };
-        let wants_to = |other: EventId| graph.acquire_fence_after(other).is_some_and(|fence| !knows(fence, id));
-        co[1..layer.start].iter().all(|&other| knows(fence, other))
-            && co[layer].iter().all(|&other| other == id || knows(fence, other) || !wants_to(other))
+        let wants_to = |other: EventId| graph.acquire_fence_after(other).is_some_and(|fence| !self.knows(fence, id));
+        co[1..layer.start].iter().all(|&other| self.knows(fence, other))
+            && co[layer].iter().all(|&other| other == id || self.knows(fence, other) || !wants_to(other))
     }
 
     /// Whether blind updates from a position on that fences make acquire can still come first.

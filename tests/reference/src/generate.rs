@@ -4,6 +4,8 @@ use crate::program::{FIRST_LOCK, FIRST_SPIN_LOCK, Order, Prog, Stmt, Val};
 use dpor_engine::graph::{Test, Then};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 /// What random programs may contain.
 #[derive(Clone, Copy, Debug)]
@@ -429,4 +431,14 @@ fn reads_of(stmt: &Stmt) -> usize {
             | Stmt::SetLock { .. }
     );
     usize::from(reads) + 2 * usize::from(matches!(stmt, Stmt::Both { .. } | Stmt::Confirm { .. } | Stmt::Retry { .. }))
+}
+
+/// The program of a number, of those that a strategy makes from a seed.
+pub fn nth(strategy: impl Strategy<Value = Prog>, seed: u64, number: u64) -> Prog {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..16].copy_from_slice(&number.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), random);
+    strategy.new_tree(&mut runner).expect("a program").current()
 }

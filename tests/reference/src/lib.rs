@@ -2,14 +2,16 @@
 //! that the axioms of a model allow. It shares no code with the explorer, and is as slow as it looks.
 
 pub mod agreement;
+pub mod alike;
 pub mod axioms;
 pub mod candidate;
+pub mod commuting;
 pub mod generate;
 pub mod loops;
 pub mod program;
 pub mod relation;
+pub mod soak;
 pub mod swaps;
-pub mod symmetric;
 pub mod traces;
 
 use axioms::{Model, has_race, is_consistent};

@@ -1,13 +1,14 @@
 //! Explores random programs in ways that must agree, for as long as one likes: `docs/testing.md` says how.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpor_reference::loops::random::new_seed;
-use dpor_reference::loops::soak::{Soak, Summary};
-use dpor_reference::symmetric;
+use dpor_reference::soak::{Soak, Summary};
+use dpor_reference::{alike, commuting, loops};
 use dpor_tests::soak::{self, profile::Profile};
 
 /// Explores random programs in ways that must agree.
@@ -26,9 +27,9 @@ enum Level {
         /// How many programs are explored at a time: as many as there are processors, if none is given.
         #[arg(long)]
         jobs: Option<usize>,
-        /// Programs with threads that are alike, up to permutations of these.
-        #[arg(long)]
-        symmetry: bool,
+        /// What the programs are like.
+        #[arg(long, value_enum, default_value_t = Kind::Loops)]
+        kind: Kind,
     },
     /// Programs in Rust: ways to explore them against each other.
     Rust {
@@ -38,6 +39,17 @@ enum Level {
         #[arg(long, value_enum, default_value_t = Profile::All)]
         profile: Profile,
     },
+}
+
+/// The kinds of programs as data.
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Loops as people write them.
+    Loops,
+    /// Threads that are alike, up to permutations of these.
+    Alike,
+    /// Updates that commute, up to swaps of these.
+    Commuting,
 }
 
 #[derive(Args)]
@@ -55,24 +67,30 @@ struct Which {
 
 fn main() -> ExitCode {
     let agree = match Options::parse().level {
-        Level::Engine { which, jobs, symmetry } => engine(&which, jobs, symmetry),
+        Level::Engine { which, jobs, kind } => engine(&which, jobs, kind),
         Level::Rust { which, profile } => rust(&which, profile),
     };
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Whether the explorer and the reference agree on all programs.
-fn engine(which: &Which, jobs: Option<usize>, symmetry: bool) -> bool {
+fn engine(which: &Which, jobs: Option<usize>, kind: Kind) -> bool {
     let seed = which.seed();
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     let Which { first, programs, .. } = *which;
-    let summary = match symmetry {
-        true => symmetric::Soak { seed, first, programs, jobs }.run(|difference| println!("\n{difference}")),
-        false => Soak { seed, first, programs, jobs }.run(|difference| println!("\n{difference}")),
+    let soak = Soak { seed, first, programs, jobs };
+    let summary = match kind {
+        Kind::Loops => soak.run(loops::difference::compare_nth, print_difference),
+        Kind::Alike => soak.run(alike::compare_nth, print_difference),
+        Kind::Commuting => soak.run(commuting::compare_nth, print_difference),
     };
     let Summary { compared, too_large, differences } = summary;
     println!("\nseed {seed}: {compared} programs compared, {too_large} too large, {differences} differ");
     differences == 0
+}
+
+fn print_difference(number: u64, difference: &impl Display) {
+    println!("\nprogram {number}: {difference}");
 }
 
 /// Whether all programs are explored alike in every way.

@@ -16,6 +16,7 @@ use super::random::Random;
 use super::subject::{State, Subject};
 use crate::axioms::Model;
 use crate::candidate::Key;
+use crate::soak::Verdict;
 
 /// The reference gives up on programs with more executions, and beginnings of executions, than this.
 const LIMIT: usize = 4_000;
@@ -98,17 +99,8 @@ impl Display for Wrong {
     }
 }
 
-/// What came of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Agrees,
-    /// There are too many executions.
-    TooLarge,
-    Differs(Wrong),
-}
-
 /// Compares what the explorer and the reference find in a program.
-pub fn compare(program: &Program, setup: Setup) -> Verdict {
+pub fn compare(program: &Program, setup: Setup) -> Verdict<Wrong> {
     match enumerate(program, axiomatic(setup.model), setup.bound, LIMIT) {
         Some(expected) => compare_with(program, setup, &expected),
         None => Verdict::TooLarge,
@@ -116,7 +108,7 @@ pub fn compare(program: &Program, setup: Setup) -> Verdict {
 }
 
 /// Compares what the explorer finds with what the reference has found.
-pub fn compare_with(program: &Program, setup: Setup, expected: &Found) -> Verdict {
+pub fn compare_with(program: &Program, setup: Setup, expected: &Found) -> Verdict<Wrong> {
     let explored = catch_unwind(AssertUnwindSafe(|| explore(program, setup)));
     match explored {
         Err(panic) => Verdict::Differs(Wrong::Panic(message(&*panic))),

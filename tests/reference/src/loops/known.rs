@@ -1,9 +1,10 @@
 //! Programs that were explored wrongly once: those of `known.txt`, which are separated by blank lines.
 
-use super::compare::{Setup, Verdict, axiomatic, compare_with};
+use super::compare::{Setup, axiomatic, compare_with};
+use super::difference::Difference;
 use super::enumerate::enumerate;
 use super::program::Program;
-use super::soak::Difference;
+use crate::soak::Verdict;
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 
@@ -19,15 +20,15 @@ pub fn programs() -> Vec<Program> {
 /// What is wrong with each of them, in some model, at some level, and with one of the equivalences.
 pub fn differences() -> Vec<Difference> {
     let programs = programs();
-    let wrong = |(number, program): (usize, &Program)| {
+    let wrong = |program: &Program| {
         let mut models = MemoryModel::ALL.into_iter().flat_map(|model| [(model, 2), (model, 3)]);
-        models.find_map(|(model, bound)| wrong(program, number as u64, model, bound))
+        models.find_map(|(model, bound)| wrong(program, model, bound))
     };
-    programs.iter().enumerate().filter_map(wrong).collect()
+    programs.iter().filter_map(wrong).collect()
 }
 
 /// What is wrong with a program under a model.
-fn wrong(program: &Program, number: u64, model: MemoryModel, bound: u32) -> Option<Difference> {
+fn wrong(program: &Program, model: MemoryModel, bound: u32) -> Option<Difference> {
     let expected = enumerate(program, axiomatic(model), bound, MOST).expect("a small program");
     let levels = AwaitLevel::ALL.into_iter().flat_map(|level| Equivalence::ALL.map(|equivalence| (level, equivalence)));
     let setups = levels
@@ -35,6 +36,6 @@ fn wrong(program: &Program, number: u64, model: MemoryModel, bound: u32) -> Opti
     setups.into_iter().find_map(|setup| match compare_with(program, setup, &expected) {
         Verdict::Agrees => None,
         Verdict::TooLarge => panic!("a small program is too large:\n{program}"),
-        Verdict::Differs(wrong) => Some(Difference { number, setup, program: program.clone(), wrong }),
+        Verdict::Differs(wrong) => Some(Difference { setup, program: program.clone(), wrong }),
     })
 }

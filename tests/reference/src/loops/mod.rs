@@ -12,6 +12,7 @@
 
 pub mod code;
 pub mod compare;
+pub mod difference;
 pub mod enumerate;
 pub mod found;
 pub mod generate;
@@ -21,6 +22,5 @@ pub mod program;
 pub mod random;
 pub mod show;
 pub mod shrink;
-pub mod soak;
 pub mod subject;
 pub mod thread;
