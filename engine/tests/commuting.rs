@@ -94,3 +94,22 @@ fn the_order_that_is_shown_fits_the_fences() {
     let prog = Prog { threads: vec![main, fences, releases], spawned: true };
     agrees_on_commuting(&prog, &LOOP_MODELS, false).unwrap();
 }
+
+/// The main thread hands a handle to each of n threads, and drops its own: n + 1 executions, one for each that may be last.
+#[test]
+fn handles_that_are_handed_out() {
+    let drops = || {
+        let shows = Stmt::Store { loc: 1, val: Val::Const(1), order: MemOrder::Relaxed };
+        let count = Stmt::Count { loc: 0, k: u64::MAX, order: MemOrder::Release, test: Some((0, 0)) };
+        [count, Stmt::If { reg: 0, equals: 1, then: vec![shows], otherwise: Vec::new() }]
+    };
+    for n in 1..=5u8 {
+        let hand_out = |thread| [count(0, None), Stmt::Spawn { thread }];
+        let main = (1..=n).flat_map(hand_out).chain(drops()).collect();
+        let threads = [main].into_iter().chain((1..=n).map(|_| drops().to_vec())).collect();
+        let prog = Prog { threads, spawned: true };
+        let config = |model| Config { commute: true, ..Config::new(model) };
+        let found = MemoryModel::ALL.map(|model| explore(&prog.litmus(), &config(model)).stats.executions);
+        assert_eq!(found, [u64::from(n) + 1; 4], "{n} threads");
+    }
+}

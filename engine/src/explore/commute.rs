@@ -68,10 +68,6 @@ struct Among {
     own: u64,
 }
 
-fn is_ordinary(action: &Action) -> bool {
-    matches!(action, Action::Load { .. } | Action::Rmw { .. } | Action::Cas { spurious: false, .. })
-}
-
 /// An update that may come before another one.
 struct Member {
     action: Action,
@@ -132,17 +128,20 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         true
     }
 
-    /// Whether a location is only looked at and updated, and nothing is special about that.
+    /// Whether a location is only looked at and updated, all updates commute, and nothing is special about that.
     fn may_commute(&self, thread: ThreadId, loc: Loc) -> bool {
         let graph = self.graph();
         let location = graph.location(loc);
         let slot = graph.thread(thread);
-        let ordinary = |id: &EventId| graph.event(*id).is_read && is_ordinary(&graph.event(*id).action);
-        is_ordinary(&slot.pending)
+        let is_load = |action: &Action| matches!(action, Action::Load { .. });
+        let commutes = |action: &Action| {
+            let with = if is_load(&slot.pending) { action } else { &slot.pending };
+            is_load(action) || action.commutes_with(with)
+        };
+        commutes(&slot.pending)
             && location.co.len() <= MAX_WRITES
             && !slot.after.is_some()
-            && location.co[1..].iter().all(ordinary)
-            && location.reads.iter().all(ordinary)
+            && location.co[1..].iter().chain(&location.reads).all(|id| commutes(&graph.event(*id).action))
             && !self.lessons.transients.iter().any(|(at, _)| *at == loc)
             && !self.program.may_undo(&self.state, thread)
     }
@@ -327,16 +326,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn values(&self, update: &Update, loc: Loc, cut: &[EventId], newcomer: Option<Newcomer>) -> Option<Vec<Value>> {
         let graph = self.graph();
         let forced = |id: &EventId| contains(&update.porf, graph.event(*id));
-        let others = cut.iter().filter(|id| !graph.event(**id).action.commutes_with(&update.action));
-        // What does not commute must come before it, anyhow.
-        if !others.clone().all(forced)
-            || newcomer.is_some_and(|newcomer| !newcomer.action.commutes_with(&update.action))
-        {
-            return None;
-        }
-        let base = others.max_by_key(|id| graph.event(**id).co_pos).copied();
-        let start = base.map_or(0, |id| graph.event(id).co_pos);
-        let mut members: Vec<EventId> = cut.iter().copied().filter(|id| graph.event(*id).co_pos > start).collect();
+        let mut members = cut.to_vec();
         members.sort_unstable();
         let mut steps: Vec<Member> = Vec::with_capacity(members.len() + 1);
         for (index, &id) in members.iter().enumerate() {
@@ -352,8 +342,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let mut values = Vec::new();
         let mut budget = MAX_CUTS;
-        collect_values(&steps, 0, 0, graph.written(base.unwrap_or(EventId::INIT), loc), &mut values, &mut budget)
-            .then_some(values)
+        collect_values(&steps, 0, 0, graph.written(EventId::INIT, loc), &mut values, &mut budget).then_some(values)
     }
 
     /// Whether an update makes no difference to its thread, and to whatever the thread does until its next action, whichever of

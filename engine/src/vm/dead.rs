@@ -28,5 +28,5 @@ pub fn forget_dead(thread: &mut Thread, image: &Image) {
 
 /// Whether an instruction is run again once its action is answered: it needs all that it needed before.
 fn runs_again(action: &Action) -> bool {
-    matches!(action, Action::PlainLoad { .. } | Action::PlainStore { .. } | Action::Join { .. } | Action::End)
+    matches!(action, Action::PlainLoad { .. } | Action::PlainStore { .. } | Action::End)
 }

@@ -125,6 +125,20 @@ fn last_handle() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
+/// Who drops the last of six handles, the main thread's own among them.
+#[dpor::test]
+fn last_of_six_handles() {
+    // COMMUTE: rc11 6 sc 6 tso 6 pso 6
+    let first = Arc::new(7);
+    let drop_one = |_| {
+        let other = Arc::clone(&first);
+        thread::spawn(move || drop(other))
+    };
+    let threads = [(); 5].map(drop_one);
+    drop(first);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
 /// Handles come and go, but the main thread keeps one: only the order of locking matters.
 #[dpor::test]
 fn lock_behind_handles() {
