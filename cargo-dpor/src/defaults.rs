@@ -169,9 +169,11 @@ fn switch(text: &str) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+    use crate::fuzz;
 
     fn read(table: Value) -> Result<Defaults> {
         Defaults::read(&json!({ "dpor": table, "other": 1 }), "package", "/x/Cargo.toml".as_ref())
@@ -241,5 +243,32 @@ mod tests {
         let workspace = read(json!({ "model": "tso", "unroll": 2 })).unwrap();
         let both = package.or(workspace);
         assert_eq!((both.model, both.unroll), (Some(vec![MemoryModel::Sc]), Some(2)));
+    }
+
+    proptest! {
+        #![proptest_config(fuzz::config())]
+
+        /// What is allowed can be used; anything else is an error that names the table.
+        #[test]
+        fn tables_with_mistakes_are_read_or_refused(
+            keys in prop::collection::vec((0..ALLOWED.len() + 1, fuzz::value()), 0..4),
+            manifest in any::<String>(),
+        ) {
+            let name = |key: usize| ALLOWED.get(key).map_or("other", |(name, _)| name).to_owned();
+            let table = keys.into_iter().map(|(key, value)| (name(key), value)).collect();
+            match read(Value::Object(table)) {
+                Ok(defaults) => prop_assert!(defaults.timeout.is_none_or(|timeout| timeout > Duration::ZERO)),
+                Err(error) => {
+                    let message = format!("{error:#}");
+                    prop_assert!(message.contains("[package.metadata.dpor]"));
+                }
+            }
+            let _ = line_of(&manifest, "package", "timeout");
+        }
+
+        #[test]
+        fn anything_is_read_or_refused(table in fuzz::value()) {
+            let _ = read(table);
+        }
     }
 }

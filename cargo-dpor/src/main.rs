@@ -12,6 +12,8 @@ mod compile;
 mod defaults;
 mod explain;
 mod finding;
+#[cfg(test)]
+mod fuzz;
 mod judge;
 mod litmus;
 mod lock;

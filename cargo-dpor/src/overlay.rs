@@ -48,7 +48,7 @@ struct Edit {
     times: usize,
 }
 
-const EDITS: [Edit; 23] = [
+const EDITS: [Edit; 28] = [
     Edit {
         path: "std/src/sys/sync/mod.rs",
         from: "mod condvar;\n",
@@ -176,6 +176,40 @@ const EDITS: [Edit; 23] = [
 
     }
 ",
+        times: 1,
+    },
+    // The thread that runs a test is called like it, without any allocation.
+    Edit {
+        path: "std/src/thread/thread.rs",
+        from: "    name: Option<ThreadNameString>,\n",
+        to: "    name: Option<ThreadNameString>, test: Option<&'static CStr>,\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/thread.rs",
+        from: "            (&raw mut (*ptr).name).write(name);\n",
+        to: "            (&raw mut (*ptr).name).write(name); (&raw mut (*ptr).test).write(None);\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/thread.rs",
+        from: "        let thread = Thread::new(id, None);\n",
+        to: "        let thread = Thread::new(id, None); \
+             unsafe { (&raw const thread.inner.test).cast_mut().write(crate::sys::sync::checker::test_name()) };\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/thread.rs",
+        from: "        } else if main_thread::get() == Some(self.inner.id) {\n            Some(\"main\")\n",
+        to: "        } else if let Some(test) = self.inner.test { test.to_str().ok() \
+             } else if main_thread::get() == Some(self.inner.id) {\n            Some(\"main\")\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/thread.rs",
+        from: "        } else if main_thread::get() == Some(self.inner.id) {\n            Some(c\"main\")\n",
+        to: "        } else if self.inner.test.is_some() { self.inner.test \
+             } else if main_thread::get() == Some(self.inner.id) {\n            Some(c\"main\")\n",
         times: 1,
     },
     // The hook for panics is behind a lock, which is of interest only if somebody changes the hook while there are

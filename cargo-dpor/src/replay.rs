@@ -254,7 +254,12 @@ fn cargo_args(replay: &Replay, args: &ReplayArgs) -> Result<CargoArgs> {
 
 fn read(path: &Path) -> Result<Replay> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    parse(&text, path)
+}
+
+/// Reads what is in a file.
+fn parse(text: &str, path: &Path) -> Result<Replay> {
+    let json: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     let format = json["dpor_replay"].as_u64();
     ensure!(
         format.is_some(),
@@ -319,7 +324,10 @@ fn remedy(replay: &Replay) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::fuzz;
     use crate::report::fixture;
 
     fn recorder(directory: &Path) -> Recorder {
@@ -388,5 +396,45 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
         assert!(read(&path).is_err());
+    }
+
+    /// A file as it is written.
+    fn written() -> serde_json::Value {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let outcome = dpor_engine::verdict::Outcome::Failed;
+        let result = fixture::result(&binary, &test, outcome, vec![fixture::finding()]);
+        let replay = recorder("/w".as_ref()).replay(&result.verdict.findings[0], &result).unwrap();
+        serde_json::to_value(replay).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(fuzz::config())]
+
+        /// What is read is validated: nothing in it looks like an option, or leads elsewhere.
+        #[test]
+        fn files_with_mistakes_are_read_or_refused(
+            changes in prop::collection::vec((any::<usize>(), prop::option::of(fuzz::value())), 1..4),
+        ) {
+            let mut json = written();
+            changes.into_iter().for_each(|(at, by)| fuzz::replace(&mut json, at, by));
+            if let Ok(replay) = parse(&json.to_string(), Path::new("x.json")) {
+                let args = replay.build.args();
+                let names = args.package.iter().chain(&args.exclude).chain(&args.bin).chain(&args.test);
+                let names = names.chain(&args.example).chain(&args.features).chain(&args.profile);
+                prop_assert!(names.into_iter().all(|name| !name.starts_with('-')));
+                prop_assert!(replay.build.directory("/root".as_ref()).starts_with("/root"));
+                prop_assert!(args.config.is_empty() && args.target_dir.is_none() && args.manifest_path.is_none());
+            }
+        }
+
+        #[test]
+        fn files_with_other_bytes_are_read_or_refused(changes in prop::collection::vec(any::<(usize, u8)>(), 1..6)) {
+            let mut bytes = written().to_string().into_bytes();
+            for (at, byte) in changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            let _ = parse(&String::from_utf8_lossy(&bytes), Path::new("x.json"));
+        }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use dpor_engine::program::{BinOp, Builtin, FloatTy, FloatUnOp, IntTy, Op, Reg, Unwind, Width};
+use dpor_engine::program::{BinOp, Builtin, FloatTy, FloatUnOp, IntTy, Op, Origin, Reg, Unwind, Width};
+use dpor_engine::verdict::ErrorKind;
+use rustc_abi::ExternAbi;
 use rustc_hir::def::{DefKind, Res};
 use rustc_hir::def_id::{DefId, LOCAL_CRATE};
-use rustc_middle::ty::Instance;
 use rustc_middle::ty::layout::TyAndLayout;
+use rustc_middle::ty::{Instance, TypingEnv};
 
 use crate::emit::Emitter;
 use crate::float::{FloatOperation, Format};
@@ -42,6 +44,8 @@ pub enum Foreign<'tcx> {
     LnGamma(FloatTy),
     /// `frexp(x, &mut exponent)`
     Split(FloatTy),
+    /// Not declared as it is defined, and why.
+    Misdeclared(String),
     /// Not known.
     Unknown(String),
 }
@@ -49,6 +53,18 @@ pub enum Foreign<'tcx> {
 impl<'tcx> ProgramBuilder<'tcx> {
     /// What stands behind a foreign function.
     pub fn foreign(&mut self, def_id: DefId) -> Foreign<'tcx> {
+        let foreign = self.foreign_definition(def_id);
+        // The standard library's declarations are right.
+        if self.origin(def_id) == Origin::Std {
+            return foreign;
+        }
+        match self.misdeclared(def_id, &foreign) {
+            Some(reason) => Foreign::Misdeclared(reason),
+            None => foreign,
+        }
+    }
+
+    fn foreign_definition(&mut self, def_id: DefId) -> Foreign<'tcx> {
         if Some(def_id) != self.tcx.lang_items().panic_impl()
             && self.tcx.item_name(def_id).as_str() == "panic_impl"
             && let Some(handler) = self.tcx.lang_items().panic_impl()
@@ -74,8 +90,33 @@ impl<'tcx> ProgramBuilder<'tcx> {
         }
         match self.definition(name) {
             Some(definition) => Foreign::Function(self.mono(definition)),
+            None if self.static_definition(name).is_some() => {
+                Foreign::Misdeclared(format!("`{name}` is declared as a function and defined as a static"))
+            }
             None => Foreign::Unknown(name.to_owned()),
         }
+    }
+
+    /// What is wrong with the declaration of a foreign function, if anything is.
+    fn misdeclared(&mut self, def_id: DefId, foreign: &Foreign<'tcx>) -> Option<String> {
+        let declared = self.tcx.type_of(def_id).instantiate_identity().skip_norm_wip();
+        let name = self.symbol_name(def_id);
+        if let Foreign::Function(instance) = foreign {
+            let defined = instance.ty(self.tcx, TypingEnv::fully_monomorphized());
+            let [declared, defined] = [declared, defined].map(|ty| self.signature(ty));
+            let [declared, defined] = [declared, defined].map(|number| self.program.messages.get(number? as usize));
+            return (declared != defined).then(|| {
+                let [declared, defined] = [declared, defined].map(|text| text.map_or("C-variadic", String::as_str));
+                format!("`{name}` is declared as {declared} and defined as {defined}")
+            });
+        }
+        let count = parameters(&name).filter(|_| !matches!(foreign, Foreign::Unknown(_) | Foreign::Misdeclared(_)))?;
+        let sig = declared.fn_sig(self.tcx);
+        if !matches!(sig.abi(), ExternAbi::C { .. } | ExternAbi::System { .. }) {
+            return Some(format!("the function `{name}` of the C library is declared as extern {}", sig.abi()));
+        }
+        let found = sig.inputs().skip_binder().len();
+        (found != count).then(|| format!("`{name}` has {count} parameters and is declared with {found}"))
     }
 
     /// The symbol of a foreign item.
@@ -215,6 +256,10 @@ pub fn emit_body<'tcx>(
             emit.op(Op::Store { width: Width::W32, align: 2, base: arg(1), src: sign, offset: 0 });
             emit.op(Op::FloatUn { op: FloatUnOp::LnGamma, ty, dst, src: arg(0) });
         }
+        Foreign::Misdeclared(reason) => {
+            let message = builder.message(reason);
+            emit.op(Op::Unreachable { kind: ErrorKind::UndefinedBehavior, message });
+        }
         Foreign::Unknown(name) => {
             let message = builder.message(format!("the foreign function `{name}`"));
             emit.op(Op::Unsupported { message });
@@ -276,6 +321,21 @@ fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
     })
 }
 
+/// How many parameters a function of the C library has.
+fn parameters(name: &str) -> Option<usize> {
+    Some(match name {
+        "__errno_location" | "abort" | "getpid" | "gettid" | "pthread_self" | "sched_yield" => 0,
+        "malloc" | "free" | "strlen" | "exit" | "_exit" | "getenv" | "sysconf" => 1,
+        "pthread_detach" | "pthread_getspecific" | "pthread_key_delete" => 1,
+        "calloc" | "realloc" | "aligned_alloc" | "nanosleep" | "clock_gettime" => 2,
+        "pthread_join" | "pthread_key_create" | "pthread_setspecific" => 2,
+        "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" | "memchr" | "memrchr" => 3,
+        "posix_memalign" | "write" | "writev" | "getrandom" => 3,
+        "pthread_create" | "clock_nanosleep" => 4,
+        _ => return None,
+    })
+}
+
 fn builtin(name: &str) -> Option<Builtin> {
     Some(match name {
         "__rust_alloc" => Builtin::Alloc,
@@ -329,6 +389,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "dpor_elapse" => Builtin::Elapse,
         "dpor_finish" => Builtin::Finish,
         "dpor_finished" => Builtin::Finished,
+        "dpor_test_name" => Builtin::TestName,
         "dpor_unsupported" => Builtin::Unsupported,
         _ => return None,
     })

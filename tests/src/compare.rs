@@ -1,31 +1,50 @@
 //! Compares how a program runs natively with how it runs under the checker.
 
-use std::fmt::Write;
-
 use crate::Package;
 use crate::checker::{self, Verdict};
 use crate::native::{self, Binary};
 
+/// How both are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    Debug,
+    Release,
+}
+
+impl Profile {
+    /// The options of cargo.
+    pub fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Profile::Debug => &[],
+            Profile::Release => &["--release"],
+        }
+    }
+}
+
 /// Runs all tests of a package both ways, and panics with all differences where there are any.
 pub fn assert_same(package: &Package) {
-    let binary = Binary::build(package);
+    let differences = differences(package, Profile::Debug);
+    assert!(differences.is_empty(), "native and checked runs differ:\n{}", differences.join("\n"));
+}
+
+/// Runs all tests of a package both ways, and says what differs.
+pub fn differences(package: &Package, profile: Profile) -> Vec<String> {
+    let binary = Binary::build(package, profile);
     // Some programs have very many executions: what is printed is the same in each.
-    let verdicts = checker::check(package, &["--lib", "--timeout", "5"]);
+    let arguments = [&["--lib", "--timeout", "5"], profile.arguments()].concat();
+    let verdicts = checker::check(package, &arguments);
     let tests = binary.tests();
-    let mut differences = String::new();
+    let mut differences = Vec::new();
     for test in &tests {
         let difference = match verdicts.get(test) {
             Some(verdict) => difference(&binary.run(test), verdict),
             None => Some("the checker did not run it\n".to_owned()),
         };
-        if let Some(difference) = difference {
-            write!(differences, "\n--- {test}\n{difference}").expect("strings take all");
-        }
+        differences.extend(difference.map(|difference| format!("--- {test}\n{difference}")));
     }
-    for test in verdicts.keys().filter(|name| !tests.contains(name)) {
-        write!(differences, "\n--- {test}\nthere is no such test natively\n").expect("strings take all");
-    }
-    assert!(differences.is_empty(), "native and checked runs differ:\n{differences}");
+    let strange = verdicts.keys().filter(|name| !tests.contains(name));
+    differences.extend(strange.map(|test| format!("--- {test}\nthere is no such test natively\n")));
+    differences
 }
 
 /// How the two runs of a test differ.

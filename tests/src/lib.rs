@@ -9,6 +9,7 @@ pub mod compare;
 pub mod explored;
 pub mod native;
 pub mod random;
+pub mod sequential;
 pub mod soak;
 
 use std::path::{Path, PathBuf};

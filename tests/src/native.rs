@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::compare::Profile;
 use crate::{Package, cargo, executables, output, stdout};
 
 /// The test binary of a package's library.
@@ -32,10 +33,11 @@ pub struct Panic {
 
 impl Binary {
     /// Builds the tests of a package.
-    pub fn build(package: &Package) -> Binary {
+    pub fn build(package: &Package, profile: Profile) -> Binary {
         let directory = package.directory().to_owned();
         let mut command = cargo();
         command.args(["test", "--no-run", "--lib", "--message-format=json", "--quiet"]).current_dir(&directory);
+        command.args(profile.arguments());
         let (_, path) = executables(&stdout(&mut command)).next().expect("a test binary");
         Binary { path, directory }
     }

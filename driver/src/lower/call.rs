@@ -8,11 +8,12 @@ use rustc_middle::ty::layout::TyAndLayout;
 use rustc_middle::ty::{self, Instance, Ty};
 use rustc_span::Spanned;
 
+use super::analyze::Part;
 use super::operand::{Atom, Value};
 use super::place::{Addr, MemPlace, Spot, typing_env};
 use super::{LocalPlace, Lowering};
 use crate::foreign::Foreign;
-use crate::repr::Repr;
+use crate::repr::{Prim, Repr};
 
 /// How one argument arrives.
 #[derive(Clone, Debug)]
@@ -165,7 +166,15 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.arguments(args, untuple, &mut list);
                 self.finish_call(Callee::Pointer(ptr), list, spot, unwind);
                 self.emit.bind(done);
+                self.check_result(spot);
             }
+        }
+    }
+
+    /// A function that is called through a pointer may have another idea of what its result can be.
+    fn check_result(&mut self, spot: Spot<'tcx>) {
+        if let (true, Spot::Registers(Part::Scalar(prim, _), reg, layout)) = (self.is_known, spot) {
+            self.check_valid(prim, reg, layout);
         }
     }
 
@@ -194,7 +203,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let operands: Vec<_> = args.iter().map(|arg| &arg.node).collect();
                 return self.llvm_intrinsic(def_id, &operands, destination);
             }
-            ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, None)) => return,
+            ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, None)) => return self.call_promises(instance, args),
             ty::InstanceKind::Virtual(_, index) => {
                 let location = instance.def.requires_caller_location(self.tcx).then_some(source_info);
                 return self.virtual_call(index, args, untuple, destination, unwind, location);
@@ -212,6 +221,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.describe_call(args, destination);
         }
         self.call_promises(instance, args);
+        self.feature_promises(instance.def_id());
         let spot = self.spot(destination);
         let mut list = self.result_pointer(&spot);
         self.arguments(args, untuple, &mut list);
@@ -223,32 +233,67 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.result_promises(instance, spot);
     }
 
-    /// Begins the function anew where it calls itself at its end, with arguments in registers; false where it does not.
+    /// Begins the function anew where it calls itself at its end; false where it does not.
     pub(super) fn tail_call(&mut self, func: &mir::Operand<'tcx>, args: &[Spanned<mir::Operand<'tcx>>]) -> bool {
         let ty::FnDef(def_id, generics) = *self.mono(func.ty(self.body, self.tcx)).kind() else { return false };
         let Some(generics) = generics.no_bound_vars() else { return false };
         let instance = Instance::expect_resolve(self.tcx, typing_env(), def_id, generics, self.span);
-        let sizes: Vec<_> = self.body.args_iter().map(|local| self.repr(self.local_layout(local))).collect();
-        if instance != self.instance
-            || self.body.spread_arg.is_some()
-            || self.caller_location.is_some()
-            || sizes.contains(&Repr::Memory)
-        {
+        if instance != self.instance || self.body.spread_arg.is_some() || self.caller_location.is_some() {
             return false;
         }
-        let mut list = Vec::new();
-        self.arguments(args, false, &mut list);
-        let copies: Vec<Reg> = list.iter().map(|_| self.emit.register()).collect();
-        for (copy, arg) in copies.iter().zip(&list) {
-            self.emit.mov(*copy, *arg);
-        }
+        // All arguments before any of them is changed: each may be made of the others.
+        let values: Vec<_> = args.iter().map(|arg| self.operand(&arg.node)).collect();
+        let copies: Vec<_> = values
+            .into_iter()
+            .map(|(value, layout)| match value {
+                Value::Memory(place) => {
+                    let copy = self.temporary(layout);
+                    self.copy_memory(copy.addr, place.addr, layout.size.bytes(), place.align);
+                    (Value::Memory(copy), layout)
+                }
+                value => (self.copied(value), layout),
+            })
+            .collect();
         // Where the result goes comes before the arguments.
-        let first = u16::from(self.results) + self.params - copies.len() as u16;
-        for (index, copy) in (0..).zip(&copies) {
-            self.emit.mov(Reg(first + index), *copy);
+        let mut param =
+            u16::from(self.results) + u16::from(self.repr(self.local_layout(mir::RETURN_PLACE)) == Repr::Memory);
+        for (value, layout) in copies {
+            match value {
+                // The memory of the argument is the function's own.
+                Value::Memory(from) => {
+                    let to = Addr::register(Reg(param));
+                    self.copy_memory(to, from.addr, layout.size.bytes(), layout.align.abi);
+                    param += 1;
+                }
+                value => {
+                    let mut list = Vec::new();
+                    self.argument(value, layout, true, &mut list);
+                    for reg in list {
+                        self.emit.mov(Reg(param), reg);
+                        param += 1;
+                    }
+                }
+            }
         }
         self.emit.jump(self.start);
         true
+    }
+
+    /// A value in registers of its own.
+    fn copied(&mut self, value: Value<'tcx>) -> Value<'tcx> {
+        let mut copy = |prim: Prim, atom: Atom| {
+            let dst = self.emit.registers(prim.registers());
+            self.atom_into(prim, atom, dst);
+            Atom::Register(dst)
+        };
+        match value {
+            Value::One(prim, atom) => Value::One(prim, copy(prim, atom)),
+            Value::Two(a, b, offset, first, second) => {
+                let first = copy(a, first);
+                Value::Two(a, b, offset, first, copy(b, second))
+            }
+            other => other,
+        }
     }
 
     /// Says what a call of the library may allocate, and what that is called.
@@ -295,7 +340,6 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     /// A value as something that has fields.
     fn value_spot(&mut self, value: Value<'tcx>, layout: TyAndLayout<'tcx>) -> Spot<'tcx> {
-        use super::analyze::Part;
         match value {
             Value::Zst | Value::Unsized(..) => Spot::Nothing(layout),
             Value::Memory(place) => Spot::Memory(place),

@@ -95,6 +95,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let field_layout = field.layout();
                 let tag = self.load(field);
                 let (tag_prim, tag) = self.scalar(tag, field_layout);
+                self.require_inhabited(layout, tag_prim, tag);
                 match tag_encoding {
                     TagEncoding::Direct => self.direct_discriminant(tag_prim, tag, discr),
                     TagEncoding::Niche { untagged_variant, niche_variants, niche_start } => {
@@ -105,6 +106,24 @@ impl<'tcx> Lowering<'_, 'tcx> {
                     }
                 }
             }
+        }
+    }
+
+    /// A value is of no variant that has no values.
+    fn require_inhabited(&mut self, layout: TyAndLayout<'tcx>, prim: Prim, tag: Atom) {
+        let Variants::Multiple { variants, .. } = &layout.variants else { return };
+        let uninhabited = variants.indices().filter(|variant| layout.is_variant_uninhabited(*variant));
+        let tags: Vec<u128> = uninhabited.filter_map(|variant| Some(self.tag_of(layout, variant)?.1)).collect();
+        if !self.is_known || prim.size > 8 {
+            return;
+        }
+        for wrong in tags {
+            let reg = self.prim_register(prim, tag);
+            let unused = 128 - 8 * u32::from(prim.size);
+            let wrong = self.atom_register(Atom::Imm(wrong << unused >> unused));
+            let fine = self.emit.register();
+            self.emit.op(Op::Bin { op: BinOp::Ne, ty: IntTy::U64, dst: fine, a: reg, b: wrong });
+            self.require(fine, &format!("a value of `{}` is of a variant that has no values", layout.ty));
         }
     }
 

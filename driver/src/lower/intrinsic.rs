@@ -85,6 +85,13 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.emit.imm(dst, 0);
                 self.store_scalar(dst, spot);
             }
+            "typed_swap_nonoverlapping" => {
+                if self.is_known {
+                    let [a, b] = [0, 1].map(|i| self.operand_register(args[i]));
+                    self.check_swap(a, b, None, self.layout(instance.args.type_at(0)));
+                }
+                return false;
+            }
             "va_arg" | "va_copy" | "va_end" => self.unsupported("a function with C-variadic arguments"),
             _ => {
                 let overridden =
@@ -330,7 +337,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// What is left of a float without its fraction must be a number of the type.
-    fn check_fits(&mut self, from: Prim, src: Reg, to: Prim) {
+    pub(super) fn check_fits(&mut self, from: Prim, src: Reg, to: Prim) {
         let Some(ty) = from.float_ty() else { return };
         let bits = 8 * i32::from(to.size);
         let (least, end) = match to.signed() {
@@ -398,12 +405,28 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let Repr::One(prim) = self.repr(self.layout(self.mono(first.ty(self.body, self.tcx)))) else { return false };
         let regs: Vec<Reg> = args.iter().map(|arg| self.operand_register(arg)).collect();
         let dst = self.emit.registers(prim.registers());
+        let operation_promises = name.ends_with("_fast");
+        if operation_promises {
+            regs.iter().for_each(|reg| self.require_finite(prim, *reg));
+        }
         match prim.format().and_then(|format| operation.instruction(format, &regs, dst)) {
             Some(op) => self.emit.op(op),
             None => self.unsupported(format!("the operation `{name}` on floats of this format")),
         }
+        if operation_promises {
+            self.require_finite(prim, dst);
+        }
         self.store_scalar(dst, spot);
         true
+    }
+
+    /// A float must be a number: only then is its distance to itself zero.
+    fn require_finite(&mut self, prim: Prim, src: Reg) {
+        let Some(ty) = prim.float_ty() else { return };
+        let [distance, finite] = [(); 2].map(|()| self.emit.register());
+        self.emit.op(Op::FloatBin { op: FloatBinOp::Sub, ty, dst: distance, a: src, b: src });
+        self.emit.op(Op::FloatBin { op: FloatBinOp::Eq, ty, dst: finite, a: distance, b: distance });
+        self.require(finite, "an operation on finite floats has an operand or a result that is not");
     }
 
     /// Intrinsics of LLVM, which the architecture-specific part of the standard library uses.

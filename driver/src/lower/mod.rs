@@ -203,6 +203,12 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         }
         self.emit.bind(self.start);
         self.place_arguments(&arguments, &in_memory);
+        for local in self.body.args_iter() {
+            let layout = self.local_layout(local);
+            if layout.is_uninhabited() {
+                self.unreachable(format!("a function is called with a value of the uninhabited type `{}`", layout.ty));
+            }
+        }
     }
 
     /// A local in memory: in the frame or, if it is large, on its own.

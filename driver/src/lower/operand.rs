@@ -39,6 +39,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             mir::Operand::Copy(place) | mir::Operand::Move(place) => {
                 let spot = self.spot(*place);
                 let layout = spot.layout();
+                self.access_promises(*place, layout);
                 (self.load(spot), layout)
             }
             mir::Operand::Constant(constant) => self.constant(constant),

@@ -4,9 +4,9 @@
 //!
 //! The standard library makes very many of them in safe code, and keeps them: there, they are not checked.
 
-use dpor_engine::program::{Builtin, Op, Reg, Unwind, Width};
+use dpor_engine::program::{BinOp, Builtin, IntTy, Op, Reg, Unwind, Width};
 use dpor_engine::verdict::ErrorKind;
-use rustc_abi::{FieldsShape, Variants};
+use rustc_abi::{Align, BackendRepr, FieldsShape, TagEncoding, Variants};
 use rustc_hir::def_id::DefId;
 use rustc_middle::mir;
 use rustc_middle::ty::layout::TyAndLayout;
@@ -16,7 +16,7 @@ use rustc_span::Spanned;
 
 use super::Lowering;
 use super::operand::{Atom, Value};
-use super::place::{Addr, Base, MemPlace, Spot};
+use super::place::{Addr, Base, MemPlace, Spot, typing_env};
 use crate::repr::{Kind, Prim, Repr};
 
 /// Of larger values only so many parts are looked at.
@@ -38,6 +38,8 @@ enum Promise {
     Reference { nullable: bool },
     /// So many elements are there.
     Slice,
+    /// What two pointers point to does not overlap: one value each, or so many.
+    Swap { counted: bool },
     /// The pointer is not null.
     NonNull,
     /// The result is a value of its type.
@@ -66,7 +68,19 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let align = layout.align.abi.bytes();
                 self.check(Builtin::CheckReference, &[pointer, count], &[layout.size.bytes(), align]);
             }
-            Promise::Reference { nullable } if layout.is_sized() => {
+            Promise::Swap { counted } => {
+                let count = counted.then(|| arg(2)).flatten();
+                let (Some(a), Some(b)) = (arg(0), arg(1)) else { return };
+                self.check_swap(a, b, count, layout);
+            }
+            Promise::Reference { .. } if !layout.is_sized() => {
+                let Some((value, pointer)) = args.first().map(|arg| self.operand(&arg.node)) else { return };
+                if let (Value::Two(a, b, _, address, meta), false) = (value, pointer.ty.is_ref()) {
+                    let (address, meta) = (self.prim_register(a, address), self.prim_register(b, meta));
+                    self.check_wide_reference(address, meta, ty);
+                }
+            }
+            Promise::Reference { nullable } => {
                 let Some(mut pointer) = arg(0) else { return };
                 // The methods of `NonNull` take a reference to it.
                 if args.first().is_some_and(|arg| self.mono(arg.node.ty(self.body, self.tcx)).is_ref()) {
@@ -88,15 +102,63 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.error(ErrorKind::UndefinedBehavior, "a null pointer becomes a `NonNull`");
                 self.emit.bind(done);
             }
-            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Reference { .. } | Promise::Value => {}
+            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Value => {}
         }
     }
 
     /// Checks what a call of the standard library has made.
     pub(super) fn result_promises(&mut self, instance: Instance<'tcx>, spot: Spot<'tcx>) {
-        if let (Some(Promise::Value), Spot::Memory(place)) = (self.promise(instance), spot) {
-            self.validate(place, &mut MAX_PARTS.clone());
+        if self.promise(instance) == Some(Promise::Value) && spot.layout().is_sized() {
+            let value = self.load(spot);
+            self.check_value(value, spot.layout());
         }
+    }
+
+    /// Checks two places whose values are exchanged.
+    pub(super) fn check_swap(&mut self, a: Reg, b: Reg, count: Option<Reg>, layout: TyAndLayout<'tcx>) {
+        let place = |pointer| MemPlace { addr: Addr::register(pointer), meta: None, layout, align: layout.align.abi };
+        let size = match count {
+            Some(count) => self.times(count, layout.size.bytes()),
+            None => {
+                self.validate(place(a), &mut MAX_PARTS.clone());
+                self.validate(place(b), &mut MAX_PARTS.clone());
+                self.atom_register(Atom::Imm(layout.size.bytes().into()))
+            }
+        };
+        let [ahead, behind] = [(); 2].map(|()| self.emit.register());
+        for (dst, a, b) in [(ahead, a, b), (behind, b, a)] {
+            self.emit.op(Op::Bin { op: BinOp::Sub, ty: IntTy::U64, dst, a, b });
+            self.emit.op(Op::Bin { op: BinOp::Ge, ty: IntTy::U64, dst, a: dst, b: size });
+        }
+        self.emit.op(Op::Bin { op: BinOp::And, ty: IntTy::U64, dst: ahead, a: ahead, b: behind });
+        self.require(ahead, "what is swapped overlaps");
+    }
+
+    /// Checks a value that was made of bytes.
+    fn check_value(&mut self, value: Value<'tcx>, layout: TyAndLayout<'tcx>) {
+        match value {
+            Value::One(prim, atom) if layout.ty.is_fn_ptr() => {
+                let pointer = self.prim_register(prim, atom);
+                self.check(Builtin::CheckFunction, &[pointer], &[ANY_SIGNATURE, 0]);
+            }
+            Value::One(..) | Value::Two(..) if is_reference(layout.ty) => self.check_pointer(value, layout),
+            Value::One(..) | Value::Two(..) if self.has_invalid_pointers(layout) => {
+                let place = self.in_memory(value, layout);
+                self.validate(place, &mut MAX_PARTS.clone());
+            }
+            Value::Memory(place) => self.validate(place, &mut MAX_PARTS.clone()),
+            Value::Zst | Value::One(..) | Value::Two(..) | Value::Unsized(..) => {}
+        }
+    }
+
+    /// Whether not all is said about the scalars of a value by their ranges.
+    fn has_invalid_pointers(&self, layout: TyAndLayout<'tcx>) -> bool {
+        let has_pointers = match self.repr(layout) {
+            Repr::One(a) => a.kind == Kind::Pointer,
+            Repr::Two(a, b, _) => a.kind == Kind::Pointer || b.kind == Kind::Pointer,
+            Repr::Zst | Repr::Memory => false,
+        };
+        (has_pointers || layout.ty.is_enum()) && !layout.ty.is_any_ptr()
     }
 
     fn promise(&self, instance: Instance<'tcx>) -> Option<Promise> {
@@ -136,33 +198,79 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    /// Checks a value that is copied from behind a raw pointer.
+    /// Checks a value that is copied from behind a raw pointer, or from a union.
     pub(super) fn copy_promises(&mut self, operand: &mir::Operand<'tcx>, destination: mir::Place<'tcx>) {
         let (mir::Operand::Copy(from) | mir::Operand::Move(from)) = operand else { return };
-        if !self.is_known || !self.is_behind_raw_pointer(*from) {
+        if !self.is_known || !(self.is_behind_raw_pointer(*from) || self.is_in_union(*from)) {
             return;
         }
         let spot = self.spot(destination);
         let layout = spot.layout();
-        match spot {
-            _ if layout.ty.is_ref() => {
-                let value = self.load(spot);
-                self.check_pointer(value, layout);
-            }
-            Spot::Memory(place) if layout.is_sized() && self.repr(layout) == Repr::Memory => {
-                self.validate(place, &mut MAX_PARTS.clone());
-            }
-            _ => {}
+        if layout.is_zst() {
+            self.access_promises(*from, layout);
+        } else if layout.is_sized() {
+            let value = self.load(spot);
+            self.check_value(value, layout);
         }
+    }
+
+    /// Checks that a pointer is aligned for what it points to, where only a part of that is accessed, or nothing.
+    pub(super) fn access_promises(&mut self, place: mir::Place<'tcx>, accessed: TyAndLayout<'tcx>) {
+        if !self.is_known || !self.is_behind_raw_pointer(place) {
+            return;
+        }
+        let Some(pointer) = self.last_pointer(place) else { return };
+        let Some(pointee) = pointer.ty(self.body, self.tcx).ty.builtin_deref(true) else { return };
+        let align = self.layout(self.mono(pointee)).align.abi;
+        if align > accessed.align.abi || accessed.is_zst() && align.bytes() > 1 {
+            let address = self.operand_register(&mir::Operand::Copy(pointer));
+            self.require_aligned(address, align);
+        }
+    }
+
+    /// An address must be a multiple.
+    pub(super) fn require_aligned(&mut self, address: Reg, align: Align) {
+        let (fine, rest) = (self.emit.label(), self.emit.register());
+        let mask = self.atom_register(Atom::Imm((align.bytes() - 1).into()));
+        self.emit.op(Op::Bin { op: BinOp::And, ty: IntTy::U64, dst: rest, a: address, b: mask });
+        self.emit.jump_if_not(rest, fine);
+        let message = format!("access through a pointer that is not a multiple of {}", align.bytes());
+        self.error(ErrorKind::Misaligned, message);
+        self.emit.bind(fine);
     }
 
     /// Checks a raw pointer to a part of a place behind another: both must point into the same.
     pub(super) fn field_promises(&mut self, place: mir::Place<'tcx>, spot: &Spot<'tcx>) {
-        if let (true, Spot::Memory(MemPlace { addr: Addr { base: Base::Register(base), offset }, .. })) =
-            (self.is_known && self.is_behind_raw_pointer(place), spot)
-        {
-            self.check(Builtin::CheckOffset, &[*base], &[*offset as u64, 1, 2]);
+        let Spot::Memory(MemPlace { addr: addr @ Addr { base: Base::Register(base), offset }, .. }) = *spot else {
+            return;
+        };
+        if !self.is_known || !self.is_behind_raw_pointer(place) {
+            return;
         }
+        let is_index = |elem: &mir::PlaceElem<'tcx>| matches!(elem, mir::ProjectionElem::Index(_));
+        let after = place.projection.iter().rev().take_while(|elem| *elem != mir::ProjectionElem::Deref);
+        match self.last_pointer(place).filter(|_| after.into_iter().any(|elem| is_index(&elem))) {
+            Some(pointer) => {
+                let start = self.operand_register(&mir::Operand::Copy(pointer));
+                let end = self.addr_register(addr);
+                let distance = self.emit.register();
+                self.emit.op(Op::Bin { op: BinOp::Sub, ty: IntTy::U64, dst: distance, a: end, b: start });
+                self.check(Builtin::CheckOffset, &[start, distance], &[1, 2]);
+            }
+            None => {
+                self.check(Builtin::CheckOffset, &[base], &[offset as u64, 1, 2]);
+            }
+        }
+    }
+
+    /// The pointer that a place is behind, the last where there are several.
+    fn last_pointer(&self, place: mir::Place<'tcx>) -> Option<mir::Place<'tcx>> {
+        let mut derefs = place.iter_projections().filter(|(_, elem)| matches!(elem, mir::ProjectionElem::Deref));
+        derefs.next_back().map(|(base, _)| base.to_place(self.tcx))
+    }
+
+    fn is_in_union(&self, place: mir::Place<'tcx>) -> bool {
+        place.iter_projections().any(|(base, _)| base.ty(self.body, self.tcx).ty.is_union())
     }
 
     fn is_behind_raw_pointer(&self, place: mir::Place<'tcx>) -> bool {
@@ -176,18 +284,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return;
         }
         match (value, to.ty.kind()) {
-            (Value::One(prim, atom), ty::FnPtr(..)) if !from.ty.is_fn() => {
-                let pointer = self.prim_register(prim, atom);
-                self.check(Builtin::CheckFunction, &[pointer], &[ANY_SIGNATURE, 0]);
-            }
+            (_, ty::FnPtr(..)) if from.ty.is_fn() => {}
             (Value::One(..) | Value::Two(..), _) if to.ty.is_any_ptr() || to.ty.is_box() => {
                 self.check_traits(value, from.ty, to.ty);
-                if !to.ty.is_raw_ptr() {
-                    self.check_pointer(value, to);
-                }
+                self.check_value(value, to);
             }
-            (Value::Memory(place), _) => self.validate(place, &mut MAX_PARTS.clone()),
-            _ => {}
+            _ => self.check_value(value, to),
         }
     }
 
@@ -196,18 +298,18 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let is_dynamic = |ty: Ty<'tcx>| pointee(ty).is_some_and(|pointee| pointee.is_trait());
         if let (Value::Two(_, b, _, _, vtable), false, true) = (value, is_dynamic(from), is_dynamic(to)) {
             let vtable = self.prim_register(b, vtable);
-            self.check(Builtin::CheckReference, &[vtable], &[1, VTABLE_HEADER, 8]);
+            self.check_vtable(vtable);
         }
-        let principal = |ty: Ty<'tcx>| match *pointee(ty)?.kind() {
-            ty::Dynamic(predicates, _) => predicates.principal_def_id(),
+        let predicates = |ty: Ty<'tcx>| match *pointee(ty)?.kind() {
+            ty::Dynamic(predicates, _) => Some(predicates),
             _ => None,
         };
-        if let (Some(one), Some(other)) = (principal(from), principal(to))
-            && one != other
-        {
-            let name = |id| with_no_trimmed_paths!(self.tcx.def_path_str(id));
-            let message = format!("the vtable of `{}` becomes that of `{}`", name(one), name(other));
-            self.unreachable(message);
+        let (Some(one), Some(other)) = (predicates(from), predicates(to)) else { return };
+        let is_other = one.principal() != other.principal() && other.principal().is_some()
+            || !one.projection_bounds().eq(other.projection_bounds());
+        if is_other {
+            let name = |ty| with_no_trimmed_paths!(pointee(ty).unwrap_or(ty).to_string());
+            self.unreachable(format!("the vtable of `{}` becomes that of `{}`", name(from), name(to)));
         }
     }
 
@@ -224,17 +326,37 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.check_reference(address, layout);
             }
             Value::Two(a, b, _, address, meta) => {
-                let element = match *pointee.kind() {
-                    ty::Slice(element) => self.layout(element),
-                    ty::Str => self.layout(self.tcx.types.u8),
-                    _ => return,
-                };
-                let (address, count) = (self.prim_register(a, address), self.prim_register(b, meta));
-                let (size, align) = (element.size.bytes(), element.align.abi.bytes());
-                self.check(Builtin::CheckReference, &[address, count], &[size, align]);
+                let (address, meta) = (self.prim_register(a, address), self.prim_register(b, meta));
+                self.check_wide_reference(address, meta, pointee);
             }
             _ => {}
         }
+    }
+
+    /// Checks a reference to something whose size its metadata says.
+    fn check_wide_reference(&mut self, address: Reg, meta: Reg, pointee: Ty<'tcx>) {
+        let element = match *pointee.kind() {
+            ty::Slice(element) => Some(element),
+            ty::Str => Some(self.tcx.types.u8),
+            _ => None,
+        };
+        if let Some(element) = element.map(|element| self.layout(element)) {
+            let (size, align) = (element.size.bytes(), element.align.abi.bytes());
+            self.check(Builtin::CheckReference, &[address, meta], &[size, align]);
+            return;
+        }
+        match self.tcx.struct_tail_for_codegen(pointee, typing_env()).kind() {
+            ty::Dynamic(..) => self.check_vtable(meta),
+            ty::Slice(_) | ty::Str => {}
+            _ => return,
+        }
+        let (size, align) = self.size_and_align(pointee, Some(meta));
+        let one = self.atom_register(Atom::Imm(1));
+        self.check(Builtin::CheckReference, &[address, one, size, align], &[]);
+    }
+
+    fn check_vtable(&mut self, vtable: Reg) {
+        self.check(Builtin::CheckReference, &[vtable], &[1, VTABLE_HEADER, 8]);
     }
 
     fn check_reference(&mut self, address: Reg, layout: TyAndLayout<'tcx>) {
@@ -277,6 +399,19 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
+    /// A function may use instructions only that the processor has, which here has none but the target's.
+    pub(super) fn feature_promises(&mut self, callee: DefId) {
+        if !self.is_known || !self.tcx.def_kind(callee).has_codegen_attrs() {
+            return;
+        }
+        let features = &self.tcx.codegen_fn_attrs(callee).target_features;
+        let available = &self.tcx.sess.internal_target_features;
+        if let Some(missing) = features.iter().find(|feature| !available.contains(&feature.name)) {
+            let name = with_no_trimmed_paths!(self.tcx.def_path_str(callee));
+            self.unreachable(format!("`{name}` needs the processor feature `{}`, which there is not", missing.name));
+        }
+    }
+
     fn check(&mut self, builtin: Builtin, registers: &[Reg], numbers: &[u64]) -> Reg {
         let mut list = registers.to_vec();
         list.extend(numbers.iter().map(|number| self.atom_register(Atom::Imm((*number).into()))));
@@ -294,7 +429,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return;
         }
         match (&place.layout.fields, &place.layout.variants) {
-            _ if matches!(self.repr(place.layout), Repr::One(_)) => {
+            _ if is_reference(ty) && self.repr(place.layout) != Repr::Memory => {
+                *parts -= 1;
+                let mark = self.emit.mark();
+                let value = self.load(Spot::Memory(place));
+                self.check_pointer(value, place.layout);
+                self.emit.release(mark);
+            }
+            _ if matches!(self.repr(place.layout), Repr::One(_)) && !ty.is_enum() => {
                 *parts -= 1;
                 self.validate_scalar(place);
             }
@@ -302,6 +444,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 *parts -= 1;
                 let ty = self.discriminant_ty(place.layout);
                 self.discriminant(Spot::Memory(place), ty);
+                self.validate_nullable(place);
             }
             (FieldsShape::Array { count, .. }, _) => self.validate_elements(place, *count, parts),
             (FieldsShape::Arbitrary { offsets, .. }, Variants::Single { .. }) if !ty.is_box() => {
@@ -311,6 +454,26 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A reference that may be absent.
+    fn validate_nullable(&mut self, place: MemPlace<'tcx>) {
+        let Variants::Multiple { tag_encoding: TagEncoding::Niche { untagged_variant, .. }, .. } =
+            place.layout.variants
+        else {
+            return;
+        };
+        let variant = self.downcast(place, untagged_variant);
+        if variant.layout.fields.count() != 1 || !matches!(self.repr(place.layout), Repr::One(_)) {
+            return;
+        }
+        let field = self.field(variant, 0);
+        if let (true, Value::One(prim, atom)) = (is_reference(field.layout.ty), self.load(Spot::Memory(field))) {
+            let (pointer, absent) = (self.prim_register(prim, atom), self.emit.label());
+            self.emit.jump_if_not(pointer, absent);
+            self.check_pointer(Value::One(prim, Atom::Register(pointer)), field.layout);
+            self.emit.bind(absent);
         }
     }
 
@@ -332,10 +495,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
     fn validate_scalar(&mut self, place: MemPlace<'tcx>) {
         let mark = self.emit.mark();
         if let Value::One(prim, Atom::Register(reg)) = self.load(Spot::Memory(place)) {
-            let range = match place.layout.ty.kind() {
-                ty::Ref(..) | ty::FnPtr(..) => Some((1, u64::MAX)),
-                ty::Char => Some((0xe000, 0xd7ff)),
-                ty::Adt(adt, _) if adt.is_box() => Some((1, u64::MAX)),
+            let range = match (place.layout.ty.kind(), place.layout.backend_repr) {
+                (ty::Char, _) => Some((0xe000, 0xd7ff)),
+                (_, BackendRepr::Scalar(scalar)) if prim.kind == Kind::Pointer => {
+                    (!scalar.valid_range(&self.builder.layouts).contains(0)).then_some((1, u64::MAX))
+                }
                 _ => None,
             };
             if let Some((start, end)) = range.filter(|_| prim.size <= 8) {
@@ -381,19 +545,55 @@ impl<'tcx> crate::program::ProgramBuilder<'tcx> {
         (ty, maybe)
     }
 
-    /// How a value of a type is passed. What is nothing but another type is passed like that.
+    /// How a value of a type is passed. What is nothing but another type is passed like that; other structs, tuples
+    /// and arrays only like themselves.
     fn passed_as(&self, ty: Ty<'tcx>) -> String {
         let (ty, maybe) = self.without_wrappers(ty);
         let maybe = if maybe { "maybe " } else { "" };
         let layout = crate::lower::layout_of(self.tcx, ty);
-        let array = if ty.is_array() { "an array of " } else { "" };
-        match Repr::of(&self.layouts, layout) {
-            Repr::Zst => "nothing".to_owned(),
-            Repr::One(prim) => format!("{maybe}{}", scalar(prim)),
-            Repr::Two(a, b, _) => format!("{maybe}({}, {})", scalar(a), scalar(b)),
-            Repr::Memory => format!("{maybe}{array}{} bytes", layout.size.bytes()),
+        let passed = match Repr::of(&self.layouts, layout) {
+            Repr::Zst if layout.is_1zst() && !ty.is_array() && !is_c(ty) => "nothing".to_owned(),
+            Repr::One(prim) if prim.kind == Kind::Pointer && ty.is_any_ptr() => scalar(prim),
+            Repr::One(prim) if ty.is_numeric() || ty.is_char() || self.is_like_a_scalar(ty, layout) => scalar(prim),
+            Repr::Two(..) if ty.is_any_ptr() || ty.is_box() => self.wide_pointer(ty),
+            _ => with_no_trimmed_paths!(ty.to_string()),
+        };
+        format!("{maybe}{passed}")
+    }
+
+    /// Whether a type is a scalar under another name: a function pointer, a box, an enum with numbers, or an
+    /// `Option` of something that is never zero.
+    fn is_like_a_scalar(&self, ty: Ty<'tcx>, layout: TyAndLayout<'tcx>) -> bool {
+        match *ty.kind() {
+            ty::FnPtr(..) | ty::Pat(..) => true,
+            ty::Adt(adt, _) if adt.is_box() => true,
+            ty::Adt(adt, _) if adt.is_enum() => {
+                let repr = adt.repr();
+                (repr.c() || repr.int.is_some()) && adt.is_payloadfree()
+                    || matches!(layout.variants, Variants::Multiple { tag_encoding: TagEncoding::Niche { .. }, .. })
+            }
+            _ => false,
         }
     }
+
+    /// A pointer with metadata.
+    fn wide_pointer(&self, ty: Ty<'tcx>) -> String {
+        let tail = pointee(ty).map(|pointee| self.tcx.struct_tail_for_codegen(pointee, typing_env()));
+        match tail.map(|tail| (tail, tail.kind())) {
+            Some((tail, ty::Dynamic(..))) => with_no_trimmed_paths!(format!("a pointer to `{tail}`")),
+            _ => "a pointer with a length".to_owned(),
+        }
+    }
+}
+
+/// Whether a type is laid out as in C.
+fn is_c(ty: Ty<'_>) -> bool {
+    matches!(ty.kind(), ty::Adt(adt, _) if adt.repr().c())
+}
+
+/// Whether a type is a reference or a box.
+fn is_reference(ty: Ty<'_>) -> bool {
+    ty.is_ref() || ty.is_box()
 }
 
 fn scalar(prim: Prim) -> String {
@@ -422,11 +622,14 @@ fn promise(name: &str) -> Option<(Promise, &'static [&'static str])> {
         "byte_offset_from_unsigned" => distance(true, true),
         "as_ref" | "as_mut" => Some((Promise::Reference { nullable: true }, POINTERS)),
         "as_ref_unchecked" | "as_mut_unchecked" => Some((Promise::Reference { nullable: false }, POINTERS)),
+        "drop_in_place" => Some((Promise::Reference { nullable: false }, &["ptr"])),
+        "swap" => Some((Promise::Swap { counted: false }, &["mem"])),
+        "swap_nonoverlapping" => Some((Promise::Swap { counted: true }, &["ptr"])),
         "from_raw_parts" | "from_raw_parts_mut" => Some((Promise::Slice, &["slice::raw"])),
         "new_unchecked" => Some((Promise::NonNull, &["ptr::non_null"])),
-        "assume_init" => Some((Promise::Value, &["mem::maybe_uninit"])),
+        "assume_init" | "assume_init_read" => Some((Promise::Value, &["mem::maybe_uninit"])),
         "read" | "read_unaligned" | "read_volatile" => {
-            Some((Promise::Value, &["ptr", "ptr::const_ptr", "ptr::mut_ptr"]))
+            Some((Promise::Value, &["ptr", "ptr::const_ptr", "ptr::mut_ptr", "ptr::non_null"]))
         }
         "transmute_copy" => Some((Promise::Value, &["mem"])),
         _ => None,

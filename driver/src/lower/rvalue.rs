@@ -31,6 +31,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             _ => {
                 let spot = self.spot(place);
                 let value = self.rvalue(rvalue, target_register(&spot), spot.layout());
+                self.access_promises(place, spot.layout());
                 self.store(value, spot);
                 if let Rvalue::Use(operand, _) = rvalue {
                     self.copy_promises(operand, place);

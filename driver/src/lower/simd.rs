@@ -49,8 +49,8 @@ impl<'tcx> Lowering<'_, 'tcx> {
             "simd_and" => self.lanewise(mir::BinOp::BitAnd, args, spot),
             "simd_or" => self.lanewise(mir::BinOp::BitOr, args, spot),
             "simd_xor" => self.lanewise(mir::BinOp::BitXor, args, spot),
-            "simd_shl" => self.lanewise(mir::BinOp::Shl, args, spot),
-            "simd_shr" => self.lanewise(mir::BinOp::Shr, args, spot),
+            "simd_shl" => self.shift_lanes(mir::BinOp::Shl, args, spot),
+            "simd_shr" => self.shift_lanes(mir::BinOp::Shr, args, spot),
             "simd_eq" => self.lane_comparison(mir::BinOp::Eq, args, spot),
             "simd_ne" => self.lane_comparison(mir::BinOp::Ne, args, spot),
             "simd_lt" => self.lane_comparison(mir::BinOp::Lt, args, spot),
@@ -63,8 +63,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
             "simd_insert" | "simd_insert_dyn" => self.insert_lane(args, spot),
             "simd_extract" | "simd_extract_dyn" => self.extract_lane(args, spot),
             "simd_shuffle" => self.shuffle(args, spot),
-            "simd_cast" | "simd_as" => self.cast_lanes(args, spot),
+            "simd_cast" => self.cast_lanes(args, spot, true),
+            "simd_as" => self.cast_lanes(args, spot, false),
             "simd_bitmask" => {
+                let mask = self.vector_operand(args[0])?;
+                (0..mask.lanes).try_for_each(|lane| self.require_mask(mask, lane))?;
                 self.simd_sign_mask(args[0], spot);
                 Some(())
             }
@@ -172,6 +175,34 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.each_lane(args, spot, |this, prim, a, b, dst| this.binary_lane(op, prim, a, b, dst))
     }
 
+    /// By less than a lane has bits.
+    fn shift_lanes(&mut self, op: mir::BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+        self.each_lane(args, spot, |this, prim, a, b, dst| {
+            this.require_shift(prim, b);
+            this.binary_lane(op, prim, a, b, dst)
+        })
+    }
+
+    fn require_shift(&mut self, prim: Prim, amount: Reg) {
+        let Some(ty) = prim.int_ty() else { return };
+        let fits = self.emit.register();
+        let (ty, imm) = (IntTy { signed: false, ..ty }, 8 * i32::from(prim.size));
+        self.emit.op(Op::BinImm { op: BinOp::Lt, ty, dst: fits, a: amount, imm });
+        self.require(fits, "a lane of a vector is shifted by as many bits as it has, or more");
+    }
+
+    /// A lane of a mask is all ones or zero.
+    pub(super) fn require_mask(&mut self, mask: Vector<'tcx>, lane: u64) -> Option<()> {
+        let ty = IntTy { signed: false, ..mask.prim.int_ty()? };
+        let mark = self.emit.mark();
+        let next = self.load_lane(mask, lane);
+        self.emit.op(Op::BinImm { op: BinOp::Add, ty, dst: next, a: next, imm: 1 });
+        self.emit.op(Op::BinImm { op: BinOp::Lt, ty, dst: next, a: next, imm: 2 });
+        self.require(next, "a lane of a mask is neither zero nor all ones");
+        self.emit.release(mark);
+        Some(())
+    }
+
     /// All ones for true, zero for false.
     fn lane_comparison(&mut self, op: mir::BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
         self.each_lane(args, spot, |this, prim, a, b, dst| {
@@ -273,12 +304,16 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.finish_vector(result, spot)
     }
 
-    fn cast_lanes(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
+    /// Where floats become integers, `exact` ones must fit.
+    fn cast_lanes(&mut self, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>, exact: bool) -> Option<()> {
         let a = self.vector_operand(args[0])?;
         let result = self.result_vector(spot)?;
         for lane in 0..result.lanes {
             let mark = self.emit.mark();
             let src = self.load_lane(a, lane);
+            if exact && a.prim.is_float() && !result.prim.is_float() {
+                self.check_fits(a.prim, src, result.prim);
+            }
             let value = if a.prim.is_float() || result.prim.is_float() {
                 let dst = self.emit.register();
                 self.float_cast(a.prim, src, result.prim, dst);
@@ -331,6 +366,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let result = self.result_vector(spot)?;
         for lane in 0..result.lanes {
             let mark = self.emit.mark();
+            self.require_mask(mask, lane)?;
             let cond = self.load_lane(mask, lane);
             let (a, b) = (self.load_lane(yes, lane), self.load_lane(no, lane));
             self.emit.op(Op::Select { dst: a, cond, a, b });
@@ -363,6 +399,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     /// Whether any or all lanes are true (all ones).
     fn reduce_bool(&mut self, op: BinOp, args: &[&mir::Operand<'tcx>], spot: Spot<'tcx>) -> Option<()> {
         let vector = self.vector_operand(args[0])?;
+        (0..vector.lanes).try_for_each(|lane| self.require_mask(vector, lane))?;
         let total = self.load_lane(vector, 0);
         for lane in 1..vector.lanes {
             let mark = self.emit.mark();
@@ -443,6 +480,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             let mark = self.emit.mark();
             let (kept, filling) = (self.load_lane(kept, lane), self.load_lane(filling, lane));
             let amount = self.load_lane(amounts, lane);
+            self.require_shift(result.prim, amount);
             let rest = self.emit.register();
             self.emit.op(Op::Bin { op: towards, ty, dst: kept, a: kept, b: amount });
             // By the width less the amount, in two steps: for an amount of zero that is more than a shift can do.

@@ -67,6 +67,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let pointer = self.operand_register(args[1]);
         let values = self.vector_operand(args[2])?;
         let align = vector_alignment(instance, values);
+        self.require_aligned(pointer, align);
         let result = self.result_vector(spot)?;
         for lane in 0..result.lanes {
             let mark = self.emit.mark();
@@ -86,6 +87,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let pointer = self.operand_register(args[1]);
         let values = self.vector_operand(args[2])?;
         let align = vector_alignment(instance, values);
+        self.require_aligned(pointer, align);
         let spare = self.temporary_bytes(values.element.size.bytes(), align.bytes());
         for lane in 0..values.lanes {
             let mark = self.emit.mark();

@@ -129,6 +129,8 @@ pub enum Builtin {
     Environ,
     /// `() -> (count, arguments)`: those of the command line.
     Args,
+    /// `() -> ptr`: the name of the test, for the thread that runs it; null for others.
+    TestName,
     /// `(path, flags, …) -> i32`: there are no files; what the system says of itself in some is not there, others are
     /// unsupported.
     Open,

@@ -103,7 +103,7 @@ pub fn un(op: UnOp, ty: IntTy, a: u64) -> u64 {
         UnOp::Neg => a.wrapping_neg() & mask,
         UnOp::Not => !a & mask,
         UnOp::CountOnes => u64::from(a.count_ones()),
-        UnOp::LeadingZeros => u64::from(a.leading_zeros() - (64 - bits)),
+        UnOp::LeadingZeros => u64::from(a.leading_zeros().saturating_sub(64 - bits)),
         UnOp::TrailingZeros => u64::from(a.trailing_zeros().min(bits)),
         UnOp::SwapBytes => a.swap_bytes() >> (64 - bits),
         UnOp::ReverseBits => a.reverse_bits() >> (64 - bits),

@@ -38,6 +38,12 @@ fn unwind(context: &mut Context, exception: u64) -> Checked<Flow> {
         }
         if let Some(pc) = unwind.target() {
             let depth = context.thread.frames.len() as u32 - 1;
+            // One that unwinds, and one more that its cleanup code must not let out.
+            if let [.., (one, _), (other, _)] = context.thread.exceptions[..]
+                && (one, other) == (depth, depth)
+            {
+                return Err(Fault::undefined("cleanup code unwinds again and again"));
+            }
             context.thread.exceptions.push((depth, exception));
             if let Some(frame) = context.thread.frames.last_mut() {
                 frame.pc = pc;

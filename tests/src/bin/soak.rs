@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpor_reference::loops::random::new_seed;
 use dpor_reference::soak::{Soak, Summary};
 use dpor_reference::{alike, commuting, loops};
+use dpor_tests::sequential::Sequential;
 use dpor_tests::soak::{self, profile::Profile};
 
 /// Explores random programs in ways that must agree.
@@ -38,6 +39,11 @@ enum Level {
         /// What the programs are like.
         #[arg(long, value_enum, default_value_t = Profile::All)]
         profile: Profile,
+    },
+    /// Programs of one thread: under the checker against natively, with and without optimization.
+    Sequential {
+        #[command(flatten)]
+        which: Which,
     },
 }
 
@@ -69,6 +75,7 @@ fn main() -> ExitCode {
     let agree = match Options::parse().level {
         Level::Engine { which, jobs, kind } => engine(&which, jobs, kind),
         Level::Rust { which, profile } => rust(&which, profile),
+        Level::Sequential { which } => sequential(&which),
     };
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -100,6 +107,16 @@ fn rust(which: &Which, profile: Profile) -> bool {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/soak");
     let differences = soak.run(&directory, |difference| println!("\n{difference}"));
     println!("\nseed {seed}: {} programs explored, {differences} differ", which.programs);
+    differences == 0
+}
+
+/// Whether all programs print under the checker what they print natively.
+fn sequential(which: &Which) -> bool {
+    let seed = which.seed();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/sequential");
+    let programs = Sequential { seed, first: which.first, programs: which.programs };
+    let differences = programs.run(&directory, |difference| println!("\n{difference}"));
+    println!("\nseed {seed}: {} programs run, {differences} differ", which.programs);
     differences == 0
 }
 

@@ -44,7 +44,7 @@ impl Soak {
     fn explore(&self, directory: &Path, numbers: std::ops::Range<u64>, tell: &impl Fn(&str)) -> usize {
         let source = |number| source::program(self.profile, &mut Random::nth(self.seed, number));
         let programs: Vec<String> = numbers.clone().map(source).collect();
-        let explored = Explored::of(&package(directory, &source::library(&programs)));
+        let explored = Explored::of(&write_package(directory, "random-loops", &source::library(&programs)));
         assert_eq!(explored.tests().len(), programs.len(), "every program is a test");
         let differences = explored.problems(|test| {
             let index: usize = test.name.trim_start_matches('p').parse().expect("the number of a program");
@@ -73,10 +73,10 @@ fn missed(explored: &Explored, test: &Test) -> Option<String> {
 }
 
 /// The library as a package in a directory.
-fn package(directory: &Path, library: &str) -> Package {
+pub fn write_package(directory: &Path, name: &str, library: &str) -> Package {
     let dpor = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dpor");
     let manifest = format!(
-        "[package]\nname = \"random-loops\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
          [dev-dependencies]\ndpor = {{ path = {dpor:?} }}\n\n[profile.dev]\noverflow-checks = false\n\n[workspace]\n"
     );
     fs::create_dir_all(directory.join("src")).expect("a directory for the package");

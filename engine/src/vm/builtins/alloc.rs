@@ -80,6 +80,9 @@ fn check_layout(size: u64, align: u64) -> Checked<()> {
     if !align.is_power_of_two() {
         return Err(Fault::undefined(format!("allocation with an alignment of {align}")));
     }
+    if size > i64::MAX as u64 - (align - 1) {
+        return Err(Fault::undefined(format!("allocation of {size} bytes, more than anything may have")));
+    }
     Ok(())
 }
 

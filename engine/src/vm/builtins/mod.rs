@@ -95,6 +95,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Getenv
         | Builtin::Environ
         | Builtin::Args
+        | Builtin::TestName
         | Builtin::Open
         | Builtin::Sysconf
         | Builtin::Getrandom

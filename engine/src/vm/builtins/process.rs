@@ -7,6 +7,7 @@ use crate::vm::code::{Site, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory::AllocKind;
+use crate::vm::thread::ThreadId;
 use crate::vm::world::Stream;
 
 use super::{Checked, errno};
@@ -22,6 +23,7 @@ const SYSTEM: [&[u8]; 2] = [b"/proc/", b"/sys/"];
 /// Beside the names of variables, what a thread has asked for: no name has a zero in it.
 const ENVIRON: &[u8] = b"\0environ";
 const ARGUMENTS: &[u8] = b"\0arguments";
+const TEST_NAME: &[u8] = b"\0test";
 
 /// The seeds of hash maps.
 const HASH_SEEDS: (u64, u64) = (0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344);
@@ -62,6 +64,10 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             context.set(physical(site.dst), 1);
             context.set(physical(site.dst + 1), address);
             Ok(Flow::Continue)
+        }
+        Builtin::TestName => {
+            let address = test_name(context)?;
+            context.give(site, address)
         }
         Builtin::Open => {
             let [path, _flags] = context.args(site);
@@ -172,6 +178,17 @@ fn args(context: &mut Context) -> Checked<u64> {
         let name = context.image.program.crate_name.clone();
         string_list(context, vec![name])
     })
+}
+
+/// The name of the test, where the thread runs it: the harness calls its thread that.
+fn test_name(context: &mut Context) -> Checked<u64> {
+    let tests = &context.image.program.tests;
+    let Some(test) = tests.iter().find(|test| Some(test.entry) == context.thread.entry) else { return Ok(0) };
+    if context.thread.id != ThreadId::MAIN {
+        return Ok(0);
+    }
+    let name = test.name.clone();
+    known_or(context, TEST_NAME, |context| bytes(context, &[name.as_bytes(), &[0]].concat(), 1))
 }
 
 /// What a thread has asked for before is where it was.

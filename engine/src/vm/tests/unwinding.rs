@@ -155,3 +155,15 @@ fn raising_in_a_frame_with_cleanup_runs_it() {
     assert_eq!(run.output.all(), b"c");
     assert_eq!(run.failure.unwrap().message, "panic");
 }
+
+#[test]
+fn cleanup_that_unwinds_again_and_again_is_an_error() {
+    let mut asm = Asm::new();
+    let panics = panics(&mut asm);
+    let run = asm.run(|f| {
+        let cleanup = f.label();
+        f.bind(cleanup);
+        f.call_unwind(panics, &[], 0, cleanup.unwind()).ret();
+    });
+    assert_eq!(run.failure.unwrap().kind, FailureKind::Error(ErrorKind::UndefinedBehavior));
+}

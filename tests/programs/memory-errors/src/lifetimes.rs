@@ -193,11 +193,11 @@ fn contents_of_a_dropped_string() {
 #[dpor::test]
 fn call_of_a_freed_closure() {
     let number = black_box(5);
-    let boxed: Box<dyn Fn() -> i32> = Box::new(move || number + 1); // ERROR: use-after-free
+    let boxed: Box<dyn Fn() -> i32> = Box::new(move || number + 1);
     let pointer = &raw const *boxed;
     println!("{}", unsafe { (*pointer)() });
     drop(boxed);
-    println!("{}", unsafe { (*pointer)() });
+    println!("{}", unsafe { (*pointer)() }); // ERROR: use-after-free
 }
 
 struct Observer<'a> {

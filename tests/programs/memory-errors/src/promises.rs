@@ -330,3 +330,254 @@ fn vtable_of_a_number() {
     let numbers = black_box((8usize, 3usize));
     black_box(unsafe { transmute::<(usize, usize), *const dyn One>(numbers) }); // ERROR: null-pointer
 }
+
+#[dpor::test]
+fn element_beyond_the_end() {
+    let number = black_box(0u32);
+    let index = black_box(3);
+    let array = (&raw const number).cast::<[u32; 4]>();
+    black_box(unsafe { &raw const (*array)[index] }); // ERROR: out-of-bounds
+}
+
+#[dpor::test]
+fn destructor_at_an_odd_address() {
+    let numbers = black_box([0u32; 2]);
+    let pointer = numbers.as_ptr().cast::<u8>().wrapping_add(1).cast::<u32>();
+    unsafe { ptr::drop_in_place(pointer.cast_mut()) }; // ERROR: misaligned
+}
+
+#[dpor::test]
+fn object_that_was_freed() {
+    let pointer: *mut dyn One = Box::into_raw(Box::new(5u8));
+    drop(unsafe { Box::from_raw(pointer) });
+    let reference = unsafe { &*pointer }; // ERROR: use-after-free
+    black_box(ptr::from_ref(reference));
+}
+
+struct Tail {
+    head: u8,
+    rest: [u8],
+}
+
+#[dpor::test]
+fn struct_with_a_longer_tail() {
+    let bytes = black_box([1u8; 4]);
+    let pointer = unsafe { transmute::<(*const u8, usize), *const Tail>((bytes.as_ptr(), 4)) };
+    let reference = unsafe { &*pointer }; // ERROR: out-of-bounds
+    black_box(reference.rest.len());
+}
+
+#[dpor::test]
+fn struct_with_a_tail() {
+    let bytes = black_box([1u8; 4]);
+    let pointer = unsafe { transmute::<(*const u8, usize), *const Tail>((bytes.as_ptr(), 3)) };
+    let reference = unsafe { &*pointer };
+    assert_eq!((reference.head, reference.rest.len()), (1, 3));
+}
+
+#[repr(C, align(16))]
+struct Aligned {
+    number: u16,
+}
+
+#[dpor::test]
+fn part_of_what_is_not_aligned() {
+    let numbers = black_box([0u64; 4]);
+    let mut pointer = numbers.as_ptr();
+    if pointer.addr() % 16 == 0 {
+        pointer = pointer.wrapping_add(1);
+    }
+    black_box(unsafe { (*pointer.cast::<Aligned>()).number }); // ERROR: misaligned
+}
+
+trait Of<T> {
+    fn of(&self, _: T) -> u32 {
+        1
+    }
+}
+
+impl Of<u8> for u8 {}
+impl Of<u16> for u8 {}
+
+#[dpor::test]
+fn vtable_of_the_trait_with_another_parameter() {
+    let one: &dyn Of<u8> = &0u8;
+    let other: &dyn Of<u16> = &0u8;
+    assert_eq!(one.of(1) + other.of(1), 2);
+    let other = unsafe { transmute::<&dyn Of<u8>, &dyn Of<u16>>(one) }; // ERROR: undefined-behavior
+    black_box(ptr::from_ref(other));
+}
+
+#[dpor::test]
+fn option_of_a_number() {
+    let number = black_box(8usize);
+    black_box(unsafe { transmute::<usize, Option<&u8>>(number) }); // ERROR: null-pointer
+}
+
+#[dpor::test]
+fn option_of_nothing() {
+    let number = black_box(0usize);
+    assert!(unsafe { transmute::<usize, Option<&u8>>(number) }.is_none());
+}
+
+#[dpor::test]
+fn tuple_of_null() {
+    let numbers = black_box((0usize, 1u64));
+    black_box(unsafe { transmute::<(usize, u64), (&u8, u64)>(numbers) }); // ERROR: null-pointer
+}
+
+union Bits {
+    number: usize,
+    reference: &'static u8,
+}
+
+#[dpor::test]
+fn reference_from_a_union() {
+    let bits = black_box(Bits { number: 64 });
+    black_box(unsafe { bits.number });
+    black_box(ptr::from_ref(unsafe { bits.reference })); // ERROR: null-pointer
+}
+
+#[repr(u8)]
+enum Half {
+    One,
+    None(Never),
+    Two,
+}
+
+#[dpor::test]
+fn variant_without_values() {
+    let number = black_box(1u8);
+    match unsafe { transmute::<u8, Half>(number) } { // ERROR: undefined-behavior
+        Half::One | Half::Two => {}
+        Half::None(_) => panic!(),
+    }
+}
+
+#[dpor::test]
+fn function_that_takes_what_cannot_be() {
+    fn takes(_: Never) {} // ERROR: undefined-behavior
+    let function = unsafe { transmute::<fn(Never), fn(())>(takes) };
+    function(());
+}
+
+#[dpor::test]
+fn function_that_gives_another_zero() {
+    fn gives() -> u32 {
+        black_box(0)
+    }
+    let function = unsafe { transmute::<fn() -> u32, fn() -> NonZero<u32>>(gives) };
+    black_box(function()); // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn function_of_another_struct() {
+    #[repr(C)]
+    struct One(u32);
+    #[repr(C)]
+    struct Other(u32);
+    fn takes(one: One) {
+        black_box(one.0);
+    }
+    let function = unsafe { transmute::<fn(One), fn(Other)>(takes) };
+    function(Other(black_box(1))); // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn function_of_another_array() {
+    fn takes(_: [u8; 0]) {}
+    let function = unsafe { transmute::<fn([u8; 0]), fn(())>(takes) };
+    function(()); // ERROR: undefined-behavior
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dpor_promises_one(number: i32) -> i32 {
+    number + 1
+}
+
+#[unsafe(no_mangle)]
+static DPOR_PROMISES_NUMBER: u32 = 5;
+
+#[dpor::test]
+fn declared_as_it_is_defined() {
+    unsafe extern "C" {
+        fn dpor_promises_one(number: i32) -> i32;
+    }
+    assert_eq!(unsafe { dpor_promises_one(4) }, 5);
+}
+
+#[dpor::test]
+fn declared_with_another_number_of_parameters() {
+    unsafe extern "C" {
+        #[link_name = "dpor_promises_one"]
+        fn two(number: i32, other: i32) -> i32;
+    }
+    unsafe { two(4, 5) }; // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn declared_with_another_number_of_parameters_and_called_through_a_pointer() {
+    unsafe extern "C" {
+        #[link_name = "dpor_promises_one"]
+        fn none() -> i32; // ERROR: undefined-behavior
+    }
+    let function: unsafe extern "C" fn() -> i32 = black_box(none);
+    unsafe { function() };
+}
+
+#[dpor::test]
+fn declared_as_a_function() {
+    unsafe extern "C" {
+        #[link_name = "DPOR_PROMISES_NUMBER"]
+        fn number();
+    }
+    assert_eq!(DPOR_PROMISES_NUMBER, 5);
+    unsafe { number() }; // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn function_of_c_with_another_number_of_parameters() {
+    unsafe extern "C" {
+        #[link_name = "malloc"]
+        fn allocate() -> *mut u8;
+    }
+    unsafe { allocate() }; // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn processor_feature_that_is_not_there() {
+    #[target_feature(enable = "avx512f")]
+    fn wide() {}
+    if !is_x86_feature_detected!("avx512f") {
+        unsafe { wide() }; // ERROR: undefined-behavior
+    }
+}
+
+#[dpor::test]
+fn swap_of_wrong_flags() {
+    let mut bytes = black_box([1u8, 3]);
+    let [one, other] = &mut bytes;
+    let (one, other) = (ptr::from_mut(one).cast::<bool>(), ptr::from_mut(other).cast::<bool>());
+    unsafe { mem::swap(&mut *one, &mut *other) }; // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn swap_of_what_overlaps() {
+    let mut bytes = black_box([1u8; 4]);
+    let start = bytes.as_mut_ptr();
+    unsafe { ptr::swap_nonoverlapping(start, start.add(1), 2) }; // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn swap_of_neighbours() {
+    let mut bytes = black_box([1u8, 2, 3, 4]);
+    let start = bytes.as_mut_ptr();
+    unsafe { ptr::swap_nonoverlapping(start, start.add(2), 2) };
+    assert_eq!(bytes, [3, 4, 1, 2]);
+}
+
+#[dpor::test]
+fn allocation_of_more_than_there_can_be() {
+    let layout = unsafe { std::alloc::Layout::from_size_align_unchecked(black_box(1 << 63), 1) };
+    black_box(unsafe { std::alloc::alloc(layout) }); // ERROR: undefined-behavior
+}

@@ -178,5 +178,13 @@ fn calls_at_the_end_take_no_space() {
         }
         become swapped(n - 1, b, a)
     }
+    fn counted(n: u64, mut counts: [u64; 8]) -> [u64; 8] {
+        if n == 0 {
+            return counts;
+        }
+        counts[n as usize % 8] += n;
+        become counted(n - 1, counts)
+    }
+    println!("{:?}", counted(black_box(200_000), [0; 8]));
     println!("{} {} {}", sum(black_box(3_000_000), 0), swapped(3, "a", "b"), swapped(4, "a", "b"));
 }

@@ -234,3 +234,12 @@ fn messages_are_dropped() {
     drop(receiver);
     println!("back: {}", blocked.join().unwrap().unwrap_err().0.0);
 }
+
+#[dpor::test]
+fn the_test_names_its_thread() {
+    let main = thread::current();
+    println!("{:?}", main.name());
+    thread::spawn(move || println!("{:?} {:?}", thread::current().name(), main.name())).join().unwrap();
+    let named = thread::Builder::new().name("other".to_owned());
+    named.spawn(|| println!("{:?}", thread::current().name())).unwrap().join().unwrap();
+}

@@ -136,8 +136,18 @@ unsafe extern "C" {
     /// Whether the thread that owns the word has ended.
     pub(crate) safe fn dpor_finished(word: &Atomic<u32>) -> bool;
 
+    /// Not an action: the name of the test, for the thread that runs it; null for others.
+    pub(crate) safe fn dpor_test_name() -> *const c_char;
+
     /// Ends the check: this is not modelled.
     pub(crate) safe fn dpor_unsupported(reason: *const u8, len: usize) -> !;
+}
+
+/// The name of the thread that runs the test, which the harness calls like the test.
+pub(crate) fn test_name() -> Option<&'static CStr> {
+    let name = dpor_test_name();
+    // SAFETY: where the name is there, it stays there, with a zero at its end.
+    if name.is_null() { None } else { Some(unsafe { CStr::from_ptr(name) }) }
 }
 
 /// Who waits for longer than that waits for ever.
