@@ -23,7 +23,7 @@ macro_rules! replacements {
     };
 }
 
-const REPLACEMENTS: [Replacement; 13] = replacements![
+const REPLACEMENTS: [Replacement; 14] = replacements![
     "std/src/sys/sync/checker.rs",
     "std/src/sys/sync/condvar/futex.rs",
     "std/src/sys/sync/mutex/futex.rs",
@@ -37,6 +37,7 @@ const REPLACEMENTS: [Replacement; 13] = replacements![
     "std/src/sync/mpmc/list.rs",
     "std/src/sync/mpmc/queue.rs",
     "std/src/sync/mpmc/zero.rs",
+    "std/src/thread/lifecycle/held.rs",
 ];
 
 /// A change of a file of the library: text that stands there so many times becomes another.
@@ -95,31 +96,59 @@ const EDITS: [Edit; 28] = [
         to: "\n\n\n        self.init",
         times: 1,
     },
-    // Whether a thread is finished is a word of its own, instead of a reference count.
+    // Who holds the result of a thread is a word of its own, instead of a reference count.
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "use super::{Result, spawnhook};\n",
+        to: "use super::{Result, spawnhook}; mod held;\n",
+        times: 1,
+    },
     Edit {
         path: "std/src/thread/lifecycle.rs",
         from: "    result: UnsafeCell<Option<Result<T>>>,\n",
-        to: "    result: UnsafeCell<Option<Result<T>>>, finished: Atomic<u32>,\n",
+        to: "    result: UnsafeCell<Option<Result<T>>>, holders: Atomic<u32>,\n",
         times: 1,
     },
     Edit {
         path: "std/src/thread/lifecycle.rs",
         from: "result: UnsafeCell::new(None), _marker",
-        to: "result: UnsafeCell::new(None), finished: Atomic::<u32>::new(0), _marker",
+        to: "result: UnsafeCell::new(None), holders: Atomic::<u32>::new(2), _marker",
         times: 1,
     },
     Edit {
         path: "std/src/thread/lifecycle.rs",
         from: "        drop(their_packet);\n",
-        to: "        crate::sys::sync::checker::dpor_finish(&their_packet.finished); \
-             let scope = their_packet.scope.clone(); drop(their_packet); \
-             if let Some(scope) = scope { scope.leave() }\n",
+        to: "        held::finish(their_packet);\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "        packet: my_packet,\n",
+        to: "        packet: held::Held::new(my_packet),\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "            *self.result.get_mut() = None;\n",
+        to: "            held::discard(self.result.get_mut());\n",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "    packet: Arc<Packet<'scope, T>>,\n}\n",
+        to: "    packet: held::Held<'scope, T>,\n}\n",
         times: 1,
     },
     Edit {
         path: "std/src/thread/lifecycle.rs",
         from: "Arc::strong_count(&self.packet) == 1",
-        to: "crate::sys::sync::checker::dpor_finished(&self.packet.finished)",
+        to: "self.packet.is_alone()",
+        times: 1,
+    },
+    Edit {
+        path: "std/src/thread/lifecycle.rs",
+        from: "Arc::get_mut(&mut self.packet)\n",
+        to: "Arc::get_mut(self.packet.join())\n",
         times: 1,
     },
     Edit {
@@ -128,18 +157,20 @@ const EDITS: [Edit; 28] = [
         to: "    crate::sys::sync::checker::dpor_sleep(dur); imp::sleep(dur)\n",
         times: 1,
     },
-    // A thread of a scope is done when its result is there, whoever drops that.
+    // A thread of a scope is done when its result is there, whoever drops that; if its owner's token matters, when the
+    // result is dropped, as in the library.
     Edit {
         path: "std/src/thread/scoped.rs",
         from: "    main_thread: Thread,\n",
-        to: "    main_thread: Thread, parks: bool,\n",
+        to: "    main_thread: Thread, parks: bool, handles: Atomic<usize>,\n",
         times: 1,
     },
     Edit {
         path: "std/src/thread/scoped.rs",
         from: "            main_thread: current_or_unnamed(),\n",
         to: "            main_thread: current_or_unnamed(), parks: { \
-             use crate::sys::sync::checker::{dpor_asked, question}; dpor_asked(question::TOKEN) },\n",
+             use crate::sys::sync::checker::{dpor_asked, question}; dpor_asked(question::TOKEN) }, \
+             handles: AtomicUsize::new(0),\n",
         times: 1,
     },
     Edit {
@@ -156,11 +187,12 @@ const EDITS: [Edit; 28] = [
         }
     }
 ",
-        to: "    }
+        to: "        if self.parks { crate::sys::sync::checker::scope::leave(&self.num_running_threads, &self.main_thread) } }
 
-    pub(super) fn leave(&self) { use crate::sys::sync::checker::{dpor_leave, scope}; \
-             if self.parks { scope::leave(&self.num_running_threads, &self.main_thread) } else {
-        dpor_leave(self.num_running_threads.as_ptr().cast()); self.num_running_threads.fetch_sub(1, Ordering::Relaxed); } }
+    pub(super) fn leave(&self) { if !self.parks { crate::sys::sync::checker::dpor_leave(self.num_running_threads.as_ptr().cast()); \
+             self.num_running_threads.fetch_sub(1, Ordering::Relaxed); } }
+    pub(super) fn parks(&self) -> bool { self.parks } pub(super) fn add_handle(&self) { self.handles.fetch_add(1, Ordering::Relaxed); } \
+             pub(super) fn drop_handle(&self) { self.handles.fetch_sub(1, Ordering::Relaxed); }
 ",
         times: 1,
     },
@@ -171,9 +203,9 @@ const EDITS: [Edit; 28] = [
         unsafe { scope.data.main_thread.park() };
     }
 ",
-        to: "    { use crate::sys::sync::checker::scope::{park, wait}; let ScopeData { num_running_threads, main_thread, .. } = &*scope.data;
+        to: "    { use crate::sys::sync::checker::scope::{park, wait, wait_for_handles}; let ScopeData { num_running_threads, main_thread, .. } = &*scope.data;
         if scope.data.parks { park(num_running_threads, main_thread) } else { wait(num_running_threads) }
-
+        if scope.data.handles.load(Ordering::Relaxed) != 0 { wait_for_handles() }
     }
 ",
         times: 1,
@@ -276,7 +308,11 @@ pub fn hash(hasher: &mut impl Hasher) {
 pub fn copy_library(from: &Path, to: &Path) -> Result<()> {
     copy_directory(from, to)?;
     for Replacement { path, text } in &REPLACEMENTS {
-        write(&to.join(path), text)?;
+        let path = to.join(path);
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .with_context(|| format!("cannot create {}", path.display()))?;
+        write(&path, text)?;
     }
     EDITS.iter().try_for_each(|edit| edit.apply(to))
 }

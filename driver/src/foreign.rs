@@ -387,8 +387,6 @@ fn builtin(name: &str) -> Option<Builtin> {
         "dpor_parked" => Builtin::Parked,
         "dpor_choose" => Builtin::Choose,
         "dpor_elapse" => Builtin::Elapse,
-        "dpor_finish" => Builtin::Finish,
-        "dpor_finished" => Builtin::Finished,
         "dpor_test_name" => Builtin::TestName,
         "dpor_unsupported" => Builtin::Unsupported,
         _ => return None,

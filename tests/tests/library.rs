@@ -2,7 +2,7 @@
 //! this machine.
 
 use std::sync::{RwLock, mpsc};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// So often something is tried that does not happen each time.
@@ -77,4 +77,51 @@ fn the_end_of_a_scope_may_take_a_token() {
         has_token()
     };
     assert!(left(()), "nobody had to wait");
+}
+
+/// Says who drops it.
+struct Tells(mpsc::Sender<ThreadId>);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.0.send(thread::current().id()).unwrap();
+    }
+}
+
+/// A thread and its handle both hold the thread's result: whoever lets go of it last drops it.
+#[test]
+fn a_result_is_dropped_by_whoever_is_last() {
+    let (sender, dropped) = mpsc::channel();
+    let (go_on, wait) = mpsc::channel::<()>();
+    let tells = Tells(sender.clone());
+    let thread = thread::spawn(move || {
+        wait.recv().unwrap();
+        tells
+    });
+    let id = thread.thread().id();
+    drop(thread);
+    go_on.send(()).unwrap();
+    assert_eq!(dropped.recv().unwrap(), id, "the handle was dropped before the thread has ended");
+
+    let thread = thread::spawn(move || Tells(sender));
+    while !thread.is_finished() {
+        thread::yield_now();
+    }
+    assert!(dropped.try_recv().is_err());
+    drop(thread);
+    assert_eq!(dropped.recv().unwrap(), thread::current().id(), "the thread has ended before");
+}
+
+/// A thread of a scope is done when its result is dropped: whoever does that unparks the owner of the scope.
+#[test]
+fn a_thread_of_a_scope_is_done_when_its_result_is_dropped() {
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| ());
+        while !thread.is_finished() {
+            thread::yield_now();
+        }
+        assert!(!has_token(), "the handle is there");
+        drop(thread);
+    });
+    assert!(has_token(), "the owner has unparked itself");
 }

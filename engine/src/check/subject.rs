@@ -527,6 +527,10 @@ impl Interpreter<graph::Action> for Explorer<'_> {
         })
     }
 
+    fn causes(&self, thread: vm::ThreadId) -> &[u32] {
+        self.graph.porf(self.graph.thread(ThreadId::new(thread.index())).tip())
+    }
+
     fn effect(&self, action: graph::Action, value: u64, wrote: bool) -> Effect {
         trail::effect(&action, value, wrote)
     }

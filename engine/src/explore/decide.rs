@@ -208,7 +208,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let (model, scratch) = (&self.model, &mut self.scratch);
         let mut floor = |updates| model.floor(graph, &Site::pending(graph, thread, loc, updates), scratch);
         let read = floor(false);
-        let same = action.order(false).is_sc() == action.order(true).is_sc();
+        let is_attempt = matches!(action, Action::Try { .. });
+        let same = !is_attempt && action.order(false).is_sc() == action.order(true).is_sc();
         Floors { read, update: if same { read } else { floor(true) } }
     }
 

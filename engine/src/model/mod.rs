@@ -108,6 +108,8 @@ pub struct Site {
     pub loc: Loc,
     /// The ordering it has there.
     pub order: MemOrder,
+    /// Whether a read-modify-write does write.
+    pub updates: bool,
 }
 
 impl Site {
@@ -115,7 +117,7 @@ impl Site {
     pub fn pending(graph: &Graph, thread: ThreadId, loc: Loc, updates: bool) -> Site {
         let slot = graph.thread(thread);
         let (action, order) = (slot.pending, slot.pending.order(updates));
-        Site { thread, po_prev: slot.last, tip: slot.tip(), action, loc, order }
+        Site { thread, po_prev: slot.last, tip: slot.tip(), action, loc, order, updates }
     }
 
     /// Where an access is; `updates` says whether a read-modify-write is to write.
@@ -124,7 +126,7 @@ impl Site {
         let spawn = graph.thread(event.thread).spawn;
         let tip = if event.po_prev.is_some() { event.po_prev } else { spawn };
         let (action, order) = (event.action, event.action.order(updates));
-        Site { thread: event.thread, po_prev: event.po_prev, tip, action, loc: event.loc, order }
+        Site { thread: event.thread, po_prev: event.po_prev, tip, action, loc: event.loc, order, updates }
     }
 }
 

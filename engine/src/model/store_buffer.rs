@@ -97,6 +97,7 @@ impl Ppo for StoreBuffer {
     fn kind_of(&self, event: &Event) -> Kind {
         match event.action {
             Action::Await { then: Then::Replace { .. }, .. } if event.is_write => Kind::Full,
+            action if fails_by_loading(&action, event.is_write) => Kind::Read,
             _ => self.kind(&event.action),
         }
     }
@@ -117,6 +118,11 @@ impl Ppo for StoreBuffer {
             id = graph.event(id).po_prev;
         }
     }
+}
+
+/// Whether an attempt that does not write is but a load: it looks before it tries, unless it is sequentially consistent.
+fn fails_by_loading(action: &Action, writes: bool) -> bool {
+    matches!(action, Action::Try { then, failure, .. } if *then != Then::Read && !failure.is_sc() && !writes)
 }
 
 impl StoreBuffer {
@@ -168,7 +174,10 @@ impl Model for StoreBuffer {
         }
         let own = coherence::floor_of_thread(graph, site);
         let Thread { spawn, .. } = *graph.thread(site.thread);
-        let kind = self.kind(&site.action);
+        let kind = match fails_by_loading(&site.action, site.updates) {
+            true => Kind::Read,
+            false => self.kind(&site.action),
+        };
         own.max(scratch.reach.floor(self, graph, kind, site.po_prev, spawn, site.loc))
     }
 

@@ -105,10 +105,6 @@ pub enum Builtin {
     Parked,
     /// `(nanoseconds)`: so much time has passed.
     Elapse,
-    /// `(word)`: the thread that owns the word is about to end.
-    Finish,
-    /// `(word) -> bool`: whether the thread that owns the word has ended.
-    Finished,
     /// `(reason, len)`: ends the check as unsupported.
     Unsupported,
 

@@ -181,7 +181,8 @@ impl<'a> Runs<'a> {
                 Stmt::Try { test, then, order, failure, .. } => match then_writes(test, then, value) {
                     Some(written) => update(written, order),
                     None if then == Then::Read => Step::Read { loc, value, order, rmw: true },
-                    None => Step::Read { loc, value, order: failure, rmw: true },
+                    // It looks first.
+                    None => Step::Read { loc, value, order: failure, rmw: failure == Order::SeqCst },
                 },
                 Stmt::Pick { order, .. } => {
                     let bits: Vec<u64> = (0..64).map(|n| 1 << n).filter(|bit| value & bit != 0).collect();

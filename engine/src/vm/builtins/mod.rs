@@ -75,8 +75,6 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         | Builtin::Ask
         | Builtin::Parked
         | Builtin::Elapse
-        | Builtin::Finish
-        | Builtin::Finished
         | Builtin::Unsupported => words::call(context, builtin, site),
         Builtin::SchedYield | Builtin::SpinLoop => {
             let reply = if builtin == Builtin::SpinLoop { Reply::None } else { register(site) };

@@ -1,9 +1,9 @@
 //! Time: a clock that advances by itself. Each thread has its own, so that it does not depend on what others do
 //! meanwhile.
 //!
-//! What happens before something else is not later than that. So a new thread begins with the time of its parent; and
-//! if threads ask what time it is, each remembers when it was how late, and catches up with those that it is ordered
-//! after before time passes for itself.
+//! What something depends on is not later than that, even where it does not happen before it: a value that was read with a
+//! relaxed load may be a time. So a new thread begins with the time of its parent; and if threads ask what time it is,
+//! each remembers when it was how late, and catches up with those that it depends on before time passes for itself.
 
 use crate::program::Builtin;
 use crate::vm::action::{Action, Timeout};
@@ -71,7 +71,7 @@ pub fn pass(context: &mut Context, nanoseconds: u64) {
     }
 }
 
-/// It is not earlier than when what happens before this happened. On a fixed schedule, that is all there was.
+/// It is not earlier than when that happened which this depends on. On a fixed schedule, that is all there was.
 fn catch_up(context: &mut Context) {
     let thread = &mut *context.thread;
     let Some(tracking) = context.heap.tracking.as_deref() else {
@@ -81,10 +81,12 @@ fn catch_up(context: &mut Context) {
     };
     let objects = &mut context.heap.objects;
     objects.log.unique = true;
-    for (other, seen) in objects.others.iter().zip(&tracking.clock) {
+    let before = |seen: &Vec<u32>, index: usize| seen.get(index).copied().unwrap_or(0);
+    for (index, other) in objects.others.iter().enumerate() {
+        let seen = before(&tracking.clock, index).max(before(&tracking.causes, index));
         let times = other.as_ref().map_or(&[][..], |other| &other.thread.times);
-        let before = times.partition_point(|(events, _)| events < seen);
-        if let Some((_, time)) = times[..before].last() {
+        let earlier = times.partition_point(|(events, _)| *events < seen);
+        if let Some((_, time)) = times[..earlier].last() {
             thread.clock = thread.clock.max(*time);
         }
     }

@@ -3,7 +3,7 @@
 //! In the standard library's own bookkeeping nothing visible happens while a lock is held, so that it is always free.
 
 use crate::graph::{Test, Then};
-use crate::program::{AtomicWidth, Builtin, Ordering, RmwOp};
+use crate::program::{Builtin, Ordering};
 use crate::vm::action::{Action, Answer, Wait};
 use crate::vm::atomics;
 use crate::vm::code::{Site, physical};
@@ -46,7 +46,6 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             let [keepers] = context.args(site);
             Ok(context.stop(Action::Leave { keepers }, Reply::None))
         }
-        Builtin::Finish | Builtin::Finished => finish(context, builtin, site),
         Builtin::Unsupported => {
             let [reason, len] = context.args(site);
             let reason = context.space().read_vec(reason, len)?;
@@ -107,24 +106,11 @@ fn question_of(context: &Context, number: u64) -> Checked<memory::Site> {
         1 => memory::Site::Writers,
         2 => memory::Site::Hook,
         3 => memory::Site::Token(context.thread.id),
+        4 => memory::Site::End,
+        5 => memory::Site::Result,
+        6 => memory::Site::Payload,
         _ => return Err(unknown()),
     })
-}
-
-/// The word of a thread that ends, which is an atomic if some thread asks for it.
-fn finish(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
-    let [address] = context.args(site);
-    let width = AtomicWidth::W32;
-    if builtin == Builtin::Finished {
-        learn(context, memory::Site::Finish)?;
-        return Ok(context.stop(Action::Load { address, width, ordering: Ordering::Relaxed }, register(site)));
-    }
-    if !knows(context, memory::Site::Finish) {
-        return context.give(site, 0);
-    }
-    // The standard library counts a reference down.
-    let action = Action::Rmw { op: RmwOp::Xchg, address, width, ordering: Ordering::Release, operand: 1 };
-    Ok(context.stop(action, Reply::None))
 }
 
 /// Whether exploring knows of this, so that it is modelled. On a fixed schedule everything is.

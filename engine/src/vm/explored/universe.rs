@@ -54,7 +54,7 @@ impl<A: Copy> Universe<A> {
     pub fn new(basis: &Basis<A>) -> Universe<A> {
         let mut vm = Vm::empty(&basis.image, &basis.options);
         let tracked = Arc::clone(&basis.tracked);
-        vm.heap.tracking = Some(Box::new(Tracking { tracked, clock: Vec::new(), events: 0, fresh: Vec::new() }));
+        vm.heap.tracking = Some(Box::new(Tracking { tracked, ..Tracking::default() }));
         Universe {
             vm,
             threads: Threads::default(),
@@ -468,6 +468,9 @@ impl Vm {
     ) -> Result<A, Box<Failure>> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
+        if self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Clock)) {
+            self.set_causes(interpreter.causes(id));
+        }
         if let Some(action) = self.begin(id, clock) {
             let answer = answer.unwrap_or(Answer::Done);
             // The access itself is the latest event; what follows comes after it.
@@ -489,6 +492,13 @@ impl Vm {
         tracking.fresh.clone_from(&thread.fresh);
         thread.fresh.clear();
         thread.pending.map(|pending| pending.action)
+    }
+
+    fn set_causes(&mut self, causes: &[u32]) {
+        if let Some(tracking) = &mut self.heap.tracking {
+            tracking.causes.clear();
+            tracking.causes.extend_from_slice(causes);
+        }
     }
 
     fn set_events(&mut self, events: u32) {

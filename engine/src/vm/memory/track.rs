@@ -51,7 +51,11 @@ pub enum Site {
     /// What time it is, while there are several threads: time is kept in order.
     Clock,
     /// Whether threads have ended, without waiting for it: their end is visible.
-    Finish,
+    End,
+    /// Who drops the result of a thread that is not joined: in which order the thread and its handle go is visible.
+    Result,
+    /// The same for the payload of a panic.
+    Payload,
     /// How far a thread has backed off.
     Backoff,
     /// A loop that may wait for other threads, by where it is.
@@ -163,11 +167,13 @@ impl Tracked {
 }
 
 /// What tracking is about, for the thread that runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tracking {
     pub tracked: Arc<Tracked>,
     /// What happens before the thread's next step.
     pub clock: Vec<u32>,
+    /// What that step causally depends on, if threads ask what time it is.
+    pub causes: Vec<u32>,
     /// How many events the thread has.
     pub events: u32,
     /// Atomics whose bytes in memory are their value, until the thread stops: their addresses and sizes.

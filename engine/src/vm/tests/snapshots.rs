@@ -89,6 +89,10 @@ impl Interpreter<Action> for Plain {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
 
+    fn causes(&self, _: ThreadId) -> &[u32] {
+        &[]
+    }
+
     fn effect(&self, _: Action, _: u64, _: bool) -> Effect {
         Effect::Lasting
     }

@@ -561,3 +561,26 @@ fn raw_pointer_in_a_loop_that_waits() {
     }
     thread.join().unwrap();
 }
+
+// Threads that have pointers to the locals of iterations that are over.
+#[dpor::test(expect = "use-after-free")]
+fn locals_of_iterations_in_other_threads() {
+    let mut threads = Vec::new();
+    for number in 0..2 {
+        let local = AtomicUsize::new(number);
+        let pointer = Pointer::new((&raw const local).cast_mut());
+        threads.push(thread::spawn(move || unsafe { (*pointer.get()).load(Relaxed) }));
+    }
+    threads.into_iter().for_each(|thread| _ = thread.join().unwrap());
+}
+
+// A pointer to the local of the first iteration, two iterations later.
+#[dpor::test(expect = "use-after-free")]
+fn local_of_the_first_iteration() {
+    let mut pointers = Vec::new();
+    while pointers.len() < 3 {
+        let local = pointers.len();
+        pointers.push(&raw const local);
+    }
+    assert_eq!(unsafe { *pointers[0] }, 0);
+}

@@ -629,3 +629,50 @@ fn publish_zeroed(store: Ordering, load: Ordering, read: fn(*const [AtomicU32; 4
 fn zeroed<T>() -> *mut T {
     unsafe { alloc::alloc_zeroed(Layout::new::<T>()).cast() } // ERROR: data-race
 }
+
+// Nor may others write to memory that is allocated for them, unless they know that it is.
+#[dpor::test(expect = "data-race")]
+fn allocated_memory_written_by_another() {
+    static SLOT: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    let thread = thread::spawn(|| SLOT.store(Box::into_raw(Box::<u32>::new_uninit()).cast(), Relaxed));
+    let number = SLOT.load(Relaxed);
+    if !number.is_null() {
+        unsafe { number.write(1) };
+    }
+    thread.join().unwrap();
+    drop(unsafe { Box::from_raw(SLOT.load(Relaxed)) });
+}
+
+// A vector that grows is in new memory.
+#[dpor::test(expect = "data-race")]
+fn grown_memory() {
+    static SLOT: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    let thread = thread::spawn(|| {
+        let mut numbers = vec![0; 2];
+        numbers.resize(50, 0);
+        SLOT.store(numbers.leak().as_mut_ptr(), Relaxed);
+    });
+    let numbers = SLOT.load(Relaxed);
+    if !numbers.is_null() {
+        assert_eq!(unsafe { *numbers.add(40) }, 0);
+    }
+    thread.join().unwrap();
+}
+
+// The same with a local.
+#[dpor::test(expect = "data-race")]
+fn local_published_relaxed() {
+    static SLOT: AtomicPtr<u32> = AtomicPtr::new(ptr::null_mut());
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let thread = thread::spawn(|| {
+        let mut number = 0;
+        SLOT.store(&raw mut number, Relaxed);
+        while !DONE.load(Acquire) {}
+    });
+    let number = SLOT.load(Relaxed);
+    if !number.is_null() {
+        assert_eq!(unsafe { *number }, 0);
+    }
+    DONE.store(true, Release);
+    thread.join().unwrap();
+}

@@ -363,3 +363,43 @@ fn token_used_before_receiving() {
     assert_eq!(receiver.recv(), Ok(1));
     thread.join().unwrap();
 }
+
+// So is one that waits for room, or for a receiver to come.
+#[dpor::test]
+fn token_lost_while_sending() {
+    let (sender, receiver) = mpsc::sync_channel(0);
+    let thread = thread::spawn(move || {
+        sender.send(1).unwrap();
+        thread::park();
+    });
+    thread.thread().unpark();
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap(); // ERROR: deadlock
+}
+
+// Or for the channel to be disconnected.
+#[dpor::test]
+fn token_lost_while_waiting_for_the_end() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        assert_eq!(receiver.iter().sum::<i32>(), 1);
+        thread::park();
+    });
+    thread.thread().unpark();
+    sender.send(1).unwrap();
+    drop(sender);
+    thread.join().unwrap(); // ERROR: deadlock
+}
+
+// Who tries to receive does not wait, and keeps its token.
+#[dpor::test]
+fn token_kept_where_somebody_tries() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        _ = receiver.try_recv();
+        thread::park();
+    });
+    thread.thread().unpark();
+    _ = sender.send(1);
+    thread.join().unwrap();
+}

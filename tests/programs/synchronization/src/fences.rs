@@ -74,3 +74,53 @@ fn initialized_before() {
     });
     assert_ne!(seen, [0, 0]); // ERROR: panic
 }
+
+// Who finds the lock taken when trying to read, or to write, has but looked: the library loads before it tries.
+#[dpor::test]
+fn attempts_to_read_in_vain() {
+    // MODELS: rc11 tso pso
+    let lock = RwLock::new(());
+    let _guard = lock.write().unwrap();
+    let seen = store_buffering(|_, store| {
+        store();
+        assert!(lock.try_read().is_err());
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+#[dpor::test]
+fn attempts_to_write_in_vain() {
+    // MODELS: rc11 tso pso
+    let lock = RwLock::new(());
+    let _guard = lock.read().unwrap();
+    let seen = store_buffering(|_, store| {
+        store();
+        assert!(lock.try_write().is_err());
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+// An attempt that succeeds is an update.
+#[dpor::test]
+fn attempts_to_read() {
+    // MODELS: rc11
+    let locks = [RwLock::new(()), RwLock::new(())];
+    let seen = store_buffering(|own, store| {
+        store();
+        assert!(locks[own].try_read().is_ok());
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}
+
+// To lock a mutex is to compare and swap, which is an update to the machine even if it fails.
+#[dpor::test]
+fn attempts_to_lock_in_vain() {
+    // MODELS: rc11
+    let lock = Mutex::new(());
+    let _guard = lock.lock().unwrap();
+    let seen = store_buffering(|_, store| {
+        store();
+        assert!(lock.try_lock().is_err());
+    });
+    assert_ne!(seen, [0, 0]); // ERROR: panic
+}

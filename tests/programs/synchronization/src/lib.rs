@@ -13,5 +13,7 @@ mod futexes;
 mod locks;
 mod once;
 mod panics;
+mod results;
 mod rwlocks;
 mod threads;
+mod time;

@@ -163,3 +163,26 @@ fn write_while_reading() {
     let _other = number.write().unwrap(); // ERROR: deadlock
     drop(guard);
 }
+
+// Nobody writes: whoever tries to read succeeds, whoever else does at that time.
+#[dpor::test]
+fn attempts_to_read_among_readers() {
+    let number = RwLock::new(0);
+    let _guard = number.read().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(number.try_read().is_ok()));
+        scope.spawn(|| drop(number.read().unwrap()));
+        assert!(number.try_read().is_ok());
+    });
+}
+
+// Who tries to write in vain does not wait, and turns no reader away.
+#[dpor::test]
+fn attempt_to_write_among_readers() {
+    let number = RwLock::new(0);
+    let _guard = number.read().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(number.try_write().is_err()));
+        assert!(number.try_read().is_ok());
+    });
+}

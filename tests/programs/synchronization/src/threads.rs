@@ -1,8 +1,8 @@
 //! Barriers, parking, and the end of threads.
 
 use std::cell::{Cell, UnsafeCell};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Acquire, Ordering::Relaxed, fence};
+use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -283,4 +283,88 @@ fn token_kept_where_a_scope_does_not_wait() {
     let main = thread::current();
     thread::scope(|scope| scope.spawn(|| main.unpark()).join().unwrap());
     thread::park();
+}
+
+// In the library, a thread of a scope is done when its result is dropped. As long as the owner of the scope has the
+// handle, the thread does not unpark it: `tests/tests/library.rs` has that natively.
+#[dpor::test]
+fn no_token_while_the_handle_is_there() {
+    thread::scope(|scope| drop(scope.spawn(|| ())));
+    thread::park_timeout(Duration::ZERO);
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| ());
+        thread::park(); // ERROR: deadlock
+        thread.join().unwrap();
+    });
+}
+
+// Whoever drops the last handle of a scope unparks its owner, though that is the owner itself.
+#[dpor::test]
+fn token_of_a_scope_whose_threads_are_joined() {
+    thread::scope(|scope| drop(scope.spawn(|| ())));
+    thread::scope(|scope| scope.spawn(|| ()).join().unwrap());
+    thread::park();
+}
+
+#[dpor::test]
+fn token_lost_at_the_end_of_an_inner_scope() {
+    let main = thread::current();
+    thread::scope(|scope| {
+        scope.spawn(|| main.unpark());
+        thread::scope(|inner| drop(inner.spawn(|| ())));
+        thread::park(); // ERROR: deadlock
+    });
+}
+
+// That a thread has ended says nothing about what it did: the load may find what was there before.
+#[dpor::test]
+fn finished_and_not_seen() {
+    // MODELS: rc11
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let thread = thread::spawn(|| NUMBER.store(1, Relaxed));
+    if thread.is_finished() {
+        assert_eq!(NUMBER.load(Relaxed), 1); // ERROR: panic
+    }
+    thread.join().unwrap();
+}
+
+// Nor does somebody know more who is told by the thread that asked.
+#[dpor::test(expect = "data-race")]
+fn finished_and_passed_on() {
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(|| unsafe { *DATA.0.get() = 1 });
+    let other = thread::spawn(move || {
+        receiver.recv().unwrap();
+        unsafe { *DATA.0.get() }
+    });
+    while !thread.is_finished() {
+        thread::yield_now();
+    }
+    sender.send(()).unwrap();
+    thread.join().unwrap();
+    other.join().unwrap();
+}
+
+// A thread is finished before the destructors of its thread-locals have run.
+#[dpor::test(expect = "data-race")]
+fn finished_before_thread_locals() {
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    let thread = thread::spawn(|| LATE.with(|late| late.0.set(Some(&DATA))));
+    if thread.is_finished() {
+        fence(Acquire);
+        assert!(unsafe { *DATA.0.get() } < 2);
+    }
+    thread.join().unwrap();
+}
+
+// The thread of an inner scope may still be there when the thread that waited for the inner scope has ended.
+#[dpor::test(expect = "data-race")]
+fn thread_locals_after_the_end_of_an_inner_scope() {
+    static DATA: Shared = Shared(UnsafeCell::new(0));
+    thread::scope(|scope| {
+        let inner = || thread::scope(|scope| drop(scope.spawn(|| LATE.with(|late| late.0.set(Some(&DATA))))));
+        scope.spawn(inner).join().unwrap();
+    });
+    assert!(unsafe { *DATA.0.get() } < 2);
 }

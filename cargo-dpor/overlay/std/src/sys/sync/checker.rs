@@ -60,6 +60,12 @@ pub(crate) mod question {
     pub(crate) const HOOK: u32 = 2;
     /// Whether this thread has a token, after the library itself has parked it.
     pub(crate) const TOKEN: u32 = 3;
+    /// Whether a thread has ended, without waiting for it.
+    pub(crate) const END: u32 = 4;
+    /// Who drops the result of a thread that is not joined, where that has a destructor.
+    pub(crate) const RESULT: u32 = 5;
+    /// Who drops the payload of a panic, where that has a destructor.
+    pub(crate) const PAYLOAD: u32 = 6;
 }
 
 /// The orderings of an attempt, where it succeeds and where it fails.
@@ -130,12 +136,6 @@ unsafe extern "C" {
     /// Not an action: for this thread, so many nanoseconds are over.
     pub(crate) safe fn dpor_elapse(nanoseconds: u64);
 
-    /// The thread that owns the word is about to end: the word becomes 1, if some thread asks for it.
-    pub(crate) safe fn dpor_finish(word: &Atomic<u32>);
-
-    /// Whether the thread that owns the word has ended.
-    pub(crate) safe fn dpor_finished(word: &Atomic<u32>) -> bool;
-
     /// Not an action: the name of the test, for the thread that runs it; null for others.
     pub(crate) safe fn dpor_test_name() -> *const c_char;
 
@@ -198,7 +198,7 @@ pub(crate) mod token {
 ///
 /// Functions that bookkeeping calls to be seen, here and below, must not become a part of it.
 pub(crate) mod scope {
-    use super::{dpor_parked, dpor_reach, test, wait};
+    use super::{dpor_await, dpor_parked, dpor_reach, test, then, wait};
     use crate::sync::atomic::Atomic;
     use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
     use crate::thread::Thread;
@@ -226,13 +226,47 @@ pub(crate) mod scope {
         }
     }
 
+    /// Nobody writes it. A static, since what is on the stack of a thread is new each time, also to the checker.
+    static NEVER: Atomic<u32> = Atomic::<u32>::new(0);
+
     /// Waits until all threads have left.
     #[inline(never)]
     pub(crate) fn wait(running: &Atomic<usize>) {
-        /// Nobody writes it. A static, since what is on the stack of a thread is new each time, also to the checker.
-        static NEVER: Atomic<u32> = Atomic::<u32>::new(0);
         dpor_parked();
         dpor_reach(&NEVER, wait::SCOPE, test::IS, 1, true, running.as_ptr().cast());
+    }
+
+    /// All threads have left, but some of their handles were never dropped: the library waits for these, too.
+    #[inline(never)]
+    pub(crate) fn wait_for_handles() {
+        dpor_await(&NEVER, wait::SCOPE, test::IS, 1, then::READ, 0, 0);
+    }
+}
+
+/// The result of a thread: how many hold it, of the thread itself and its handle. The orderings are those of a reference
+/// count.
+pub(crate) mod result {
+    use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+    use crate::sync::atomic::{Atomic, fence};
+
+    /// One of the holders lets go. The last one drops the result, after all that the other did.
+    #[inline(never)]
+    pub(crate) fn let_go(holders: &Atomic<u32>) {
+        if holders.fetch_sub(1, Release) == 1 {
+            fence(Acquire);
+        }
+    }
+
+    /// Whether there is but one holder left.
+    #[inline(never)]
+    pub(crate) fn is_left(holders: &Atomic<u32>) -> bool {
+        holders.load(Relaxed) == 1
+    }
+
+    /// Drops a result: its destructor is not the library's.
+    #[inline(never)]
+    pub(crate) fn discard<T>(result: &mut Option<T>) {
+        *result = None;
     }
 }
 

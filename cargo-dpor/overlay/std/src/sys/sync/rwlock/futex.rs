@@ -1,7 +1,7 @@
 //! A lock for readers and writers: a word that counts the readers, or says that a writer has it.
 
 use crate::sync::atomic::Atomic;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::Ordering::{Relaxed, Release};
 use crate::sys::sync::checker::{dpor_ask, dpor_asked, dpor_await, dpor_try_add, order, question, test, then, wait};
 
 const FREE: u32 = 0;
@@ -65,7 +65,7 @@ impl RwLock {
 
     #[inline]
     pub fn try_write(&self) -> bool {
-        self.word.compare_exchange(FREE, WRITER, Acquire, Relaxed).is_ok()
+        dpor_try_add(&self.word, order::ACQUIRE, test::IS, FREE, WRITER) == FREE
     }
 
     #[inline]
