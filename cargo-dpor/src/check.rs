@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use dpor_engine::check::{self, Checked, Counterexample, Limit, Recording};
-use dpor_engine::explore::{Config, Progress, Stats};
+use dpor_engine::explore::{Config, Progress, Restart, Stats};
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
@@ -16,6 +17,7 @@ use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, Sta
 
 use crate::compile::Binary;
 use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
+use crate::memory;
 use crate::settings::Settings;
 
 /// Variables that the program does not see: the checker shows stacks itself.
@@ -31,6 +33,8 @@ pub struct Check {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
 }
 
 /// Explores all executions of a test.
@@ -54,8 +58,11 @@ pub fn check_program(
     progress: Option<&Progress>,
 ) -> Check {
     let place = Some(binary.program.location(test.place));
+    let start = Instant::now();
     let (image, options) = (Image::of(program), options(binary, settings));
-    let config = Config { interrupt: interrupt.clone(), ..settings.config() };
+    // Making the program ready takes time, too.
+    let timeout = settings.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+    let config = Config { interrupt: interrupt.clone(), timeout, ..settings.config() };
     // A mistake of ours must not cost the results of the other tests.
     let explore = AssertUnwindSafe(|| check::check_with_progress(&image, test.entry, &options, &config, progress));
     match catch_unwind(explore) {
@@ -102,7 +109,7 @@ fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings)
     let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
     let mut findings: Vec<Finding> = found.collect();
     findings.extend(checked.limit.map(|limit| limit_finding(limit, settings)));
-    Check { findings, output: output(&checked.output), stats: checked.stats }
+    Check { findings, output: output(&checked.output), stats: checked.stats, restarts: checked.restarts }
 }
 
 fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
@@ -114,6 +121,10 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
         Limit::Time => {
             let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
             (format!("not all executions could be explored in {seconds} s"), "--timeout")
+        }
+        Limit::Memory => {
+            let size = memory::format(settings.max_memory.unwrap_or_default());
+            (format!("not all executions could be explored in {size} of memory"), "--max-memory")
         }
         Limit::Interrupt => {
             let message = "the check was interrupted before all executions were explored";
@@ -152,7 +163,14 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Setti
 }
 
 fn output(output: &vm::Output) -> Output {
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let left_out = output.left_out;
+    let text = |bytes: Vec<u8>| {
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if left_out > 0 && !text.is_empty() {
+            text += &format!("\n(the test printed {left_out} more bytes, which are left out)\n");
+        }
+        text
+    };
     Output {
         all: text(output.all()),
         stdout: text(output.stream(Stream::Stdout)),

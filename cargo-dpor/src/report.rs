@@ -20,7 +20,7 @@ use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dpor_engine::explore::Stats;
+use dpor_engine::explore::{Restart, Stats};
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 
@@ -44,9 +44,20 @@ pub struct TestResult<'a> {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
     pub duration: Duration,
     /// Which orderings would be better.
     pub advice: Option<Advice>,
+}
+
+impl TestResult<'_> {
+    /// How many executions were begun and are not counted: given up because a thread in them waits that has read
+    /// something old, or explored before exploring began again.
+    pub fn given_up(&self) -> u64 {
+        let discarded = self.restarts.iter().map(|Restart { stats, .. }| stats.executions + stats.blocked + stats.cut);
+        self.stats.cut + discarded.sum::<u64>()
+    }
 }
 
 /// How many tests had which outcome.
@@ -99,7 +110,12 @@ pub trait Report {
 /// What the user wants to be told of a run. Paths are relative to `root`.
 pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
     let workers = settings::workers(&args.explore);
-    for_format(args.format, args.color, root, Details { nocapture: args.nocapture, workers, trace: args.trace })
+    for_format(
+        args.format,
+        args.color,
+        root,
+        Details { nocapture: args.nocapture, workers, trace: args.trace, slow: args.slow },
+    )
 }
 
 /// The report in a format.
@@ -134,6 +150,8 @@ pub struct Details {
     pub workers: usize,
     /// How much of failing executions is shown.
     pub trace: Extent,
+    /// Whether to list the slowest tests.
+    pub slow: bool,
 }
 
 #[cfg(test)]
@@ -217,6 +235,7 @@ pub mod fixture {
             verdict: Verdict { outcome, findings },
             output: output(),
             stats: Stats { executions: 3, ..Stats::default() },
+            restarts: Vec::new(),
             duration: Duration::from_millis(250),
             advice: None,
         }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{ExploreArgs, Switch};
 use crate::defaults::Defaults;
+use crate::memory;
 
 /// How many jumps and calls an execution has at most, where nothing else is said.
 const MAX_STEPS: u64 = 500_000_000;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub max_executions: Option<u64>,
     #[serde(skip)]
     pub timeout: Option<Duration>,
+    #[serde(skip)]
+    pub max_memory: Option<u64>,
     #[serde(skip)]
     pub keep_going: bool,
     #[serde(skip)]
@@ -76,6 +79,7 @@ impl Settings {
             max_executions: config.max_executions.or(max_executions),
             max_steps: max_steps.unwrap_or(MAX_STEPS),
             timeout: args.timeout.or(defaults.timeout),
+            max_memory: args.max_memory.or(defaults.max_memory).or_else(memory::default_limit),
             keep_going: args.keep_going || defaults.keep_going.unwrap_or(false),
             workers: workers(args),
         }
@@ -87,6 +91,7 @@ impl Settings {
             buffer_bound: self.buffer_bound.map(|bound| bound as usize),
             max_executions: self.max_executions,
             timeout: self.timeout,
+            max_memory: self.max_memory,
             keep_going: self.keep_going,
             workers: self.workers,
             awaiting: self.awaiting,

@@ -64,6 +64,12 @@ struct TestEvent<'a> {
     outcome: &'static str,
     executions: u64,
     blocked: u64,
+    /// Executions that were begun and are not counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    given_up: u64,
+    /// How often exploring began again.
+    #[serde(skip_serializing_if = "is_zero")]
+    restarts: u64,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
@@ -80,6 +86,10 @@ struct TestEvent<'a> {
     /// With `--suggest` and `--relax`: which orderings would be better.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<&'a Advice>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize)]
@@ -195,6 +205,8 @@ impl<'a> TestEvent<'a> {
             outcome: result.verdict.outcome.name(),
             executions: result.stats.executions,
             blocked: result.stats.blocked,
+            given_up: result.given_up(),
+            restarts: result.restarts.len() as u64,
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),

@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Lesson, Progress, Schedule, Stats};
+use crate::explore::{self, Config, Found, Lesson, Progress, Restart, Schedule, Stats};
 use crate::graph::ThreadId;
+use crate::memory::{Allowance, Resource, Watch};
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Outcome};
@@ -42,6 +43,8 @@ pub struct Checked {
     /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
     pub output: Output,
     pub stats: Stats,
+    /// How often exploring began again, and why: what was explored by then is not in the counts.
+    pub restarts: Vec<Restart>,
     pub time: Duration,
 }
 
@@ -57,6 +60,7 @@ impl Checked {
 pub enum Limit {
     Executions,
     Time,
+    Memory,
     /// Somebody wanted it to stop.
     Interrupt,
 }
@@ -95,14 +99,18 @@ pub fn check_with_progress(
 ) -> Checked {
     let start = Instant::now();
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
-    let timed = RunOptions { deadline, interrupt: config.interrupt.clone(), ..options.clone() };
+    let interrupt = config.interrupt.of_part();
+    let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
+    let timed = RunOptions { deadline, interrupt: interrupt.clone(), ..options.clone() };
+    let mut restarts = Vec::new();
     let mut tracked = Tracked::default();
     let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
         progress.inspect(|progress| progress.reset());
-        let limits = limited(config, deadline);
+        let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
         let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
+        restarts.extend(report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
             Some(Lesson::Noticed(_)) => Some(Site::Noticed),
@@ -111,7 +119,7 @@ pub fn check_with_progress(
         if learned.is_some_and(|site| tracked.insert(site)) {
             continue;
         }
-        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats));
+        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats, &watch));
         let again = |recording: &Recording| replay(image, entry, options, recording);
         let mut found = Findings::new(report.errors, limit, &tracked, again);
         let (output, recording) = (Output::default(), Recording::default());
@@ -121,7 +129,8 @@ pub fn check_with_progress(
         } else if let Some(failure) = subject.given_up().filter(|_| config.keep_going || found.failures.is_empty()) {
             found.add(Counterexample::without_trace(failure, output, recording));
         }
-        return found.conclude(output::first(outputs), report.stats, start.elapsed());
+        let checked = found.conclude(output::first(outputs), report.stats, start.elapsed());
+        return Checked { restarts, ..checked };
     }
 }
 
@@ -148,9 +157,10 @@ fn limited(config: &Config, deadline: Option<Instant>) -> Config {
 }
 
 /// The limit that ended an exploration.
-fn reached(config: &Config, stats: &Stats) -> Limit {
+fn reached(config: &Config, stats: &Stats, watch: &Watch) -> Limit {
     match config.max_executions {
         _ if config.interrupt.is_requested() => Limit::Interrupt,
+        _ if watch.exceeded() == Some(Resource::Memory) => Limit::Memory,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }
@@ -200,7 +210,8 @@ impl Findings {
     fn conclude(self, first_output: Output, stats: Stats, time: Duration) -> Checked {
         let output = self.failures.first().map_or(first_output, |found| found.output.clone());
         let Findings { failures, limit } = self;
-        Checked { outcome: outcome(&failures, limit), failures, limit, output, stats, time }
+        let outcome = outcome(&failures, limit);
+        Checked { outcome, failures, limit, output, stats, restarts: Vec::new(), time }
     }
 }
 

@@ -669,6 +669,10 @@ impl Program for Subject {
         !matches!(issue, Issue::Failure(_))
     }
 
+    fn is_out_of_time(&self, issue: &Issue) -> bool {
+        *issue == Issue::OutOfTime
+    }
+
     fn is_lesson_of_trial(&self, issue: &Issue) -> bool {
         self.is_lesson(issue) && !matches!(issue, Issue::Shared(Site::Seen(_)))
     }

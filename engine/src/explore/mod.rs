@@ -41,7 +41,7 @@ mod workers;
 
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
-pub use lessons::Lesson;
+pub use lessons::{Lesson, Restart};
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use stats::Stats;
@@ -71,6 +71,8 @@ pub struct Config {
     pub max_executions: Option<u64>,
     /// Stop after this long.
     pub timeout: Option<Duration>,
+    /// Stop when the process takes more bytes than this. Looked after by whoever [checks](crate::check) a program.
+    pub max_memory: Option<u64>,
     /// Do not stop at an error.
     pub keep_going: bool,
     /// What is done about threads that wait.
@@ -185,6 +187,7 @@ impl Config {
             workers: 1,
             max_executions: None,
             timeout: None,
+            max_memory: None,
             keep_going: false,
             awaiting: AwaitLevel::Full,
             interrupt: Interrupt::default(),
@@ -228,6 +231,8 @@ pub struct Report<E> {
     pub lesson: Option<Lesson<E>>,
     /// Whether everything was explored (up to an error): no limit was reached.
     pub complete: bool,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
 }
 
 /// Somebody who wants to see every full execution.
@@ -274,18 +279,22 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 ) -> (Report<P::Error>, Vec<O>) {
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut lessons = Lessons::new(config);
+    let mut restarts = Vec::new();
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
         let limits = Limits { lessons: &lessons, deadline };
         let (mut report, observers) = with_model(config, Run { program, config, limits, progress, observers });
-        report.lesson = match report.lesson.take() {
-            None => return (report, observers),
-            Some(lesson) => lessons.learn(lesson),
-        };
-        if report.lesson.is_some() {
-            return (report, observers);
+        // At a limit there is no time to begin again: what was explored counts as it is, and is not everything anyway.
+        if let Some(lesson) = report.lesson.take().filter(|_| report.complete) {
+            restarts.push(Restart { lesson: lesson.describe(), stats: report.stats });
+            report.lesson = lessons.learn(lesson);
+            if report.lesson.is_none() {
+                progress.inspect(|progress| progress.reset());
+                continue;
+            }
         }
-        progress.inspect(|progress| progress.reset());
+        report.restarts = restarts;
+        return (report, observers);
     }
 }
 

@@ -159,6 +159,12 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether this is no error, but says that the time is over: exploring ends with what is known by then.
+    fn is_out_of_time(&self, error: &Self::Error) -> bool {
+        let _ = error;
+        false
+    }
+
     /// Whether this is to be learned where something was only tried out: with values that are there in another state, or
     /// came from where that is not known. If not, what was tried is explored, and shows it.
     fn is_lesson_of_trial(&self, error: &Self::Error) -> bool {

@@ -17,15 +17,29 @@ pub enum Stream {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Output {
     pub chunks: Vec<(Stream, Vec<u8>)>,
+    /// How many bytes it wrote beyond what is kept.
+    pub left_out: u64,
 }
+
+/// What a run writes once it has written so many bytes is not kept: every saved state may have a copy of its own.
+const MAX_KEPT: usize = 1 << 16;
 
 impl Output {
     /// Appends to a stream.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        if self.kept() >= MAX_KEPT {
+            self.left_out += bytes.len() as u64;
+            return;
+        }
         match self.chunks.last_mut() {
             Some((last, chunk)) if *last == stream => chunk.extend_from_slice(bytes),
             _ => self.chunks.push((stream, bytes.to_vec())),
         }
+    }
+
+    /// How many bytes are kept.
+    fn kept(&self) -> usize {
+        self.chunks.iter().map(|(_, chunk)| chunk.len()).sum()
     }
 
     /// Everything, both streams as they came.
@@ -182,3 +196,17 @@ macro_rules! contents {
 contents!(Output, Output);
 contents!(Vec<Option<Key>>, Keys);
 contents!(Status, Status);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_kept_up_to_a_limit() {
+        let mut output = Output::default();
+        for _ in 0..3 {
+            output.write(Stream::Stdout, &[b'x'; MAX_KEPT - 1]);
+        }
+        assert_eq!((output.all().len(), output.left_out), (2 * (MAX_KEPT - 1), MAX_KEPT as u64 - 1));
+    }
+}
