@@ -232,6 +232,9 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_steps: Option<NonZeroU64>,
+    /// Show an execution that reaches this label of `dpor::cover!`
+    #[arg(long, value_name = "LABEL", help_heading = "Exploration")]
+    pub show_cover: Option<String>,
     /// Explore on after an error, and report each distinct one
     #[arg(long, help_heading = "Exploration")]
     pub keep_going: bool,

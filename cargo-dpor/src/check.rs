@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use dpor_engine::check::{self, Checked, Counterexample, Limit, Recording};
+use dpor_engine::check::{self, Checked, Counterexample, Cover, Limit, Recording};
 use dpor_engine::explore::{Config, Progress, Restart, Stats};
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
@@ -33,6 +33,10 @@ pub struct Check {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names.
+    pub covers: Vec<Cover>,
+    /// What is to be said of those that no execution comes to, where all were explored.
+    pub missing: Vec<Finding>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
 }
@@ -92,8 +96,9 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
-    let Settings { max_steps, spurious, unroll, .. } = *settings;
-    RunOptions { max_steps, spurious, unroll, env: environment(binary), ..RunOptions::default() }
+    let &Settings { max_steps, spurious, unroll, ref show_cover, .. } = settings;
+    let (env, show_cover) = (environment(binary), show_cover.clone());
+    RunOptions { max_steps, spurious, unroll, env, show_cover, ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
@@ -106,10 +111,20 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
 }
 
 fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {
+    let is_all = checked.failures.is_empty() && checked.limit.is_none();
+    let missing = checked.covers.iter().filter(|cover| is_all && cover.executions == 0).map(never_reached).collect();
     let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
     let mut findings: Vec<Finding> = found.collect();
     findings.extend(checked.limit.map(|limit| limit_finding(limit, settings)));
-    Check { findings, output: output(&checked.output), stats: checked.stats, restarts: checked.restarts }
+    let Checked { stats, covers, restarts, .. } = checked;
+    Check { findings, output: output(&checked.output), stats, covers, missing, restarts }
+}
+
+/// A label that no execution comes to is a failed assertion of the test.
+fn never_reached(cover: &Cover) -> Finding {
+    let message = format!("no execution reaches the label `{}`", cover.label);
+    Finding::new(FindingKind::Error(ErrorKind::Panic), message, Some(cover.location.clone()))
+        .note("`dpor::cover!` names a place that some execution must reach")
 }
 
 fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
@@ -151,6 +166,7 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Setti
         FailureKind::Error(kind) => FindingKind::Error(kind),
         FailureKind::Limit => FindingKind::Limit,
         FailureKind::Unsupported => FindingKind::Unsupported,
+        FailureKind::Covered => FindingKind::Covered,
     };
     let finding = Finding { kind, problem, execution: Some(execution) };
     match kind {

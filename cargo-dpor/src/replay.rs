@@ -218,6 +218,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         output: Default::default(),
         verdict: judge(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
+        covers: Vec::new(),
         restarts: Vec::new(),
         duration: start.elapsed(),
         advice: None,

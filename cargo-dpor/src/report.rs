@@ -20,6 +20,7 @@ use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dpor_engine::check::Cover;
 use dpor_engine::explore::{Restart, Stats};
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
@@ -44,6 +45,8 @@ pub struct TestResult<'a> {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names.
+    pub covers: Vec<Cover>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
     pub duration: Duration,
@@ -235,6 +238,7 @@ pub mod fixture {
             verdict: Verdict { outcome, findings },
             output: output(),
             stats: Stats { executions: 3, ..Stats::default() },
+            covers: Vec::new(),
             restarts: Vec::new(),
             duration: Duration::from_millis(250),
             advice: None,

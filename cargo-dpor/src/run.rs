@@ -118,6 +118,7 @@ impl Run<'_> {
             verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
             output: Output::default(),
             stats: Stats::default(),
+            covers: Vec::new(),
             restarts: Vec::new(),
             duration: Duration::ZERO,
             advice: None,
@@ -133,9 +134,11 @@ impl Run<'_> {
         });
         result.duration = start.elapsed();
         result.stats = checked.stats;
+        result.covers = checked.covers;
         result.restarts = checked.restarts;
         result.output = checked.output;
-        result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        let verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        result.verdict = verdict.with_missing(checked.missing);
         self.keep(&mut result);
         result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
         Ok(result)

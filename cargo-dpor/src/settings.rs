@@ -29,6 +29,9 @@ pub struct Settings {
     pub spurious: bool,
     pub unroll: Option<u32>,
     pub max_steps: u64,
+    /// The label at which an execution ends, to be shown.
+    #[serde(skip)]
+    pub show_cover: Option<String>,
     // What follows says how much is explored, and does not matter to one execution.
     #[serde(skip)]
     pub commute: bool,
@@ -78,6 +81,7 @@ impl Settings {
             unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
             max_executions: config.max_executions.or(max_executions),
             max_steps: max_steps.unwrap_or(MAX_STEPS),
+            show_cover: args.show_cover.clone(),
             timeout: args.timeout.or(defaults.timeout),
             max_memory: args.max_memory.or(defaults.max_memory).or_else(memory::default_limit),
             keep_going: args.keep_going || defaults.keep_going.unwrap_or(false),

@@ -12,7 +12,7 @@ use super::explanation;
 use super::printable;
 use super::source::Sources;
 use super::{Details, Report, Summary, TestResult, help, list_names};
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use crate::select::Selection;
 use crate::style::Style;
 
@@ -124,11 +124,19 @@ impl<W: Write> Report for Human<W> {
                 "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
             )?;
         }
+        if matches!(outcome, Outcome::Passed | Outcome::Incomplete) {
+            for cover in result.covers.iter().filter(|cover| cover.executions > 0) {
+                let label = printable::for_terminal(&cover.label).replace('\n', " ");
+                writeln!(self.out, "{:>12} `{label}`: reached in {}", "", count(cover.executions, "execution"))?;
+            }
+        }
         if outcome != Outcome::Ignored {
             self.times.push((result.duration, format!("{name}{}", in_parentheses(&under(result)))));
         }
         for finding in &result.verdict.findings {
-            self.explainable.get_or_insert(finding.kind.name());
+            if finding.kind != FindingKind::Covered {
+                self.explainable.get_or_insert(finding.kind.name());
+            }
             self.finding(finding, result)?;
         }
         if let Some(advice) = &result.advice {

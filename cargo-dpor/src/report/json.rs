@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use dpor_engine::check::Cover;
 use dpor_engine::explore::Equivalence;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::Outcome;
@@ -70,6 +71,9 @@ struct TestEvent<'a> {
     /// How often exploring began again.
     #[serde(skip_serializing_if = "is_zero")]
     restarts: u64,
+    /// The labels that the test names, and how many executions come to each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    covers: Vec<CoverObject<'a>>,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
@@ -90,6 +94,21 @@ struct TestEvent<'a> {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[derive(Serialize)]
+struct CoverObject<'a> {
+    label: &'a str,
+    file: &'a str,
+    line: u32,
+    executions: u64,
+}
+
+impl<'a> CoverObject<'a> {
+    fn new(cover: &'a Cover) -> CoverObject<'a> {
+        let Cover { label, location, executions } = cover;
+        CoverObject { label, file: &location.file, line: location.line, executions: *executions }
+    }
 }
 
 #[derive(Serialize)]
@@ -207,6 +226,7 @@ impl<'a> TestEvent<'a> {
             blocked: result.stats.blocked,
             given_up: result.given_up(),
             restarts: result.restarts.len() as u64,
+            covers: result.covers.iter().map(CoverObject::new).collect(),
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),

@@ -9,9 +9,10 @@
 //! a [`Recording`] has all that is needed for that besides the program.
 
 mod alike;
+mod covers;
+mod endings;
 mod identity;
 mod locations;
-mod output;
 mod subject;
 pub mod trail;
 
@@ -25,10 +26,11 @@ use crate::graph::ThreadId;
 use crate::memory::{Allowance, Resource, Watch};
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
-use crate::verdict::{ErrorKind, Outcome};
+use crate::verdict::{ErrorKind, Location, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
 
-use output::FirstOutput;
+pub use covers::Cover;
+use endings::Endings;
 pub use subject::{Issue, State, Subject, Wrong};
 
 /// What a check found out.
@@ -43,12 +45,22 @@ pub struct Checked {
     /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names. Counts are of all executions only where nothing kept the test from passing.
+    pub covers: Vec<Cover>,
     /// How often exploring began again, and why: what was explored by then is not in the counts.
     pub restarts: Vec<Restart>,
     pub time: Duration,
 }
 
 impl Checked {
+    /// A test that names a label which is not a constant.
+    fn of_unknown_label(location: Location) -> Checked {
+        let mut failure = internal("a label of `dpor::cover!` that is not a literal".to_owned());
+        failure.location = Some(location);
+        let failure = Counterexample::without_trace(failure, Output::default(), Recording::default());
+        Findings { failures: vec![failure], limit: None }.conclude(Output::default(), Stats::default(), Duration::ZERO)
+    }
+
     /// The first failure.
     pub fn failure(&self) -> Option<&Failure> {
         self.failures.first().map(|found| &*found.failure)
@@ -102,6 +114,10 @@ pub fn check_with_progress(
     let interrupt = config.interrupt.of_part();
     let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
     let timed = RunOptions { deadline, interrupt: interrupt.clone(), ..options.clone() };
+    let labels = match covers::labels(&image.program, entry) {
+        Ok(labels) => labels,
+        Err(location) => return Checked::of_unknown_label(location),
+    };
     let mut restarts = Vec::new();
     let mut tracked = Tracked::default();
     let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
@@ -109,7 +125,7 @@ pub fn check_with_progress(
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
         progress.inspect(|progress| progress.reset());
         let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
-        let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
+        let (report, endings) = explore::explore_with(&subject, &limits, progress, || Endings::new(&labels));
         restarts.extend(report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
@@ -129,8 +145,9 @@ pub fn check_with_progress(
         } else if let Some(failure) = subject.given_up().filter(|_| config.keep_going || found.failures.is_empty()) {
             found.add(Counterexample::without_trace(failure, output, recording));
         }
-        let checked = found.conclude(output::first(outputs), report.stats, start.elapsed());
-        return Checked { restarts, ..checked };
+        let covers = endings::count(labels, &endings);
+        let checked = found.conclude(endings::first(endings), report.stats, start.elapsed());
+        return Checked { restarts, covers, ..checked };
     }
 }
 
@@ -211,7 +228,7 @@ impl Findings {
         let output = self.failures.first().map_or(first_output, |found| found.output.clone());
         let Findings { failures, limit } = self;
         let outcome = outcome(&failures, limit);
-        Checked { outcome, failures, limit, output, stats, restarts: Vec::new(), time }
+        Checked { outcome, failures, limit, output, stats, covers: Vec::new(), restarts: Vec::new(), time }
     }
 }
 
@@ -241,8 +258,8 @@ fn outcome(failures: &[Counterexample], limit: Option<Limit>) -> Outcome {
 
 /// Whether there is more to tell of a failure than what and where.
 fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
-    let is_error = matches!(failure.kind, FailureKind::Error(_));
-    is_error && (!recording.schedule.is_empty() || failure.kind == ErrorKind::Deadlock.into())
+    let has_trace = matches!(failure.kind, FailureKind::Error(_) | FailureKind::Covered);
+    has_trace && (!recording.schedule.is_empty() || failure.kind == ErrorKind::Deadlock.into())
 }
 
 /// A mistake of ours: the test cannot be checked.

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::Program;
 
 /// Changes with every change of the format; a file of another version is refused.
-pub const FORMAT_VERSION: u32 = 12;
+pub const FORMAT_VERSION: u32 = 13;
 
 const MAGIC: &[u8; 8] = b"dporprog";
 const HEADER: usize = MAGIC.len() + 4 + 8 + 4;

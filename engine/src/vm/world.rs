@@ -1,4 +1,5 @@
-//! What all threads share besides memory: the captured output, the keys of thread-specific data.
+//! What all threads share besides memory: the captured output, the labels that were reached, the keys of thread-specific
+//! data.
 //!
 //! Each of these is a [`Cell`], which notes whether it was looked at and whether it was changed: while a program is
 //! explored, that is what the steps of a thread depend on, and have as an effect.
@@ -58,6 +59,9 @@ impl Output {
     }
 }
 
+/// Labels, sorted.
+pub type Labels = Vec<Box<str>>;
+
 /// A key of thread-specific data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
@@ -106,6 +110,8 @@ impl<T> Cell<T> {
 #[derive(Debug, Default)]
 pub struct World {
     pub output: Cell<Output>,
+    /// The labels that threads have come to, sorted.
+    pub covered: Cell<Labels>,
     /// By number; deleted ones are `None`.
     pub keys: Cell<Vec<Option<Key>>>,
     statuses: Vec<Cell<Status>>,
@@ -130,6 +136,7 @@ impl World {
     /// Calls `visit` for every cell, with what it is.
     pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
         visit(ObjectKey::Output, &mut self.output);
+        visit(ObjectKey::Covered, &mut self.covered);
         visit(ObjectKey::Keys, &mut self.keys);
         for (index, status) in self.statuses.iter_mut().enumerate() {
             visit(ObjectKey::Status(ThreadId(index as u16)), status);
@@ -194,6 +201,7 @@ macro_rules! contents {
 }
 
 contents!(Output, Output);
+contents!(Labels, Covered);
 contents!(Vec<Option<Key>>, Keys);
 contents!(Status, Status);
 
