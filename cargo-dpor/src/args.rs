@@ -232,6 +232,18 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_steps: Option<NonZeroU64>,
+    /// Run so many random executions instead of all
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU64>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub sample: Option<NonZeroU64>,
+    /// Where random executions begin [default: another one each time]
+    #[arg(long, value_name = "S", requires = "sample", help_heading = "Exploration")]
+    pub seed: Option<u64>,
     /// Show an execution that reaches this label of `dpor::cover!`
     #[arg(long, value_name = "LABEL", help_heading = "Exploration")]
     pub show_cover: Option<String>,

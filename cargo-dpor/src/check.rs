@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use dpor_engine::check::{self, Checked, Counterexample, Cover, Limit, Recording};
-use dpor_engine::explore::{Config, Progress, Restart, Stats};
+use dpor_engine::check::{self, Checked, Counterexample, Cover, Recording};
+use dpor_engine::explore::{Config, Progress, Restart, Stats, Survey};
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
@@ -17,7 +17,7 @@ use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, Sta
 
 use crate::compile::Binary;
 use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
-use crate::memory;
+use crate::reason;
 use crate::settings::Settings;
 
 /// Variables that the program does not see: the checker shows stacks itself.
@@ -39,6 +39,8 @@ pub struct Check {
     pub missing: Vec<Finding>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
 }
 
 /// Explores all executions of a test.
@@ -113,11 +115,12 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
 fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {
     let is_all = checked.failures.is_empty() && checked.limit.is_none();
     let missing = checked.covers.iter().filter(|cover| is_all && cover.executions == 0).map(never_reached).collect();
+    let limit = checked.limit.map(|limit| reason::finding(limit, &checked, settings));
     let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
     let mut findings: Vec<Finding> = found.collect();
-    findings.extend(checked.limit.map(|limit| limit_finding(limit, settings)));
-    let Checked { stats, covers, restarts, .. } = checked;
-    Check { findings, output: output(&checked.output), stats, covers, missing, restarts }
+    findings.extend(limit);
+    let Checked { stats, covers, restarts, survey, .. } = checked;
+    Check { findings, output: output(&checked.output), stats, covers, missing, restarts, survey }
 }
 
 /// A label that no execution comes to is a failed assertion of the test.
@@ -125,28 +128,6 @@ fn never_reached(cover: &Cover) -> Finding {
     let message = format!("no execution reaches the label `{}`", cover.label);
     Finding::new(FindingKind::Error(ErrorKind::Panic), message, Some(cover.location.clone()))
         .note("`dpor::cover!` names a place that some execution must reach")
-}
-
-fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
-    let (message, option) = match limit {
-        Limit::Executions => {
-            let max = settings.max_executions.unwrap_or_default();
-            (format!("there are more executions than the {max} that were to be explored"), "--max-executions")
-        }
-        Limit::Time => {
-            let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
-            (format!("not all executions could be explored in {seconds} s"), "--timeout")
-        }
-        Limit::Memory => {
-            let size = memory::format(settings.max_memory.unwrap_or_default());
-            (format!("not all executions could be explored in {size} of memory"), "--max-memory")
-        }
-        Limit::Interrupt => {
-            let message = "the check was interrupted before all executions were explored";
-            return Finding::new(FindingKind::Limit, message, None);
-        }
-    };
-    Finding::new(FindingKind::Limit, message, None).note(format!("`{option}` sets another limit"))
 }
 
 fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Settings) -> Finding {

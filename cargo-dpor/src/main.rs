@@ -20,6 +20,7 @@ mod overlay;
 mod partition;
 mod picture;
 mod progress;
+mod reason;
 mod replay;
 mod report;
 mod run;

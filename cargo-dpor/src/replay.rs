@@ -220,6 +220,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         stats: Stats { executions: 1, ..Stats::default() },
         covers: Vec::new(),
         restarts: Vec::new(),
+        survey: None,
         duration: start.elapsed(),
         advice: None,
     };

@@ -13,6 +13,7 @@ pub mod printable;
 mod source;
 
 pub use execution::{Extent, describe, ending, file as file_of};
+pub use names::short_file;
 pub use source::Sources;
 
 use std::env;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dpor_engine::check::Cover;
-use dpor_engine::explore::{Restart, Stats};
+use dpor_engine::explore::{Restart, Stats, Survey};
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 
@@ -49,12 +50,32 @@ pub struct TestResult<'a> {
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
     pub duration: Duration,
     /// Which orderings would be better.
     pub advice: Option<Advice>,
 }
 
 impl TestResult<'_> {
+    /// The lessons for which exploring began again, each with how often, and how many executions were given up then.
+    pub fn lessons(&self) -> Vec<(&'static str, u64, u64)> {
+        let mut lessons: Vec<(&str, u64, u64)> = Vec::new();
+        for Restart { lesson, stats } in &self.restarts {
+            let executions = stats.executions + stats.blocked + stats.cut;
+            match lessons.iter_mut().find(|(known, ..)| known == lesson) {
+                Some((_, times, given_up)) => (*times, *given_up) = (*times + 1, *given_up + executions),
+                None => lessons.push((lesson, 1, executions)),
+            }
+        }
+        lessons
+    }
+
+    /// How many random executions were run, where it is these that were.
+    pub fn sampled(&self) -> Option<u64> {
+        self.settings.sampling.map(|_| self.stats.executions + self.stats.blocked)
+    }
+
     /// How many executions were begun and are not counted: given up because a thread in them waits that has read
     /// something old, or explored before exploring began again.
     pub fn given_up(&self) -> u64 {
@@ -117,7 +138,13 @@ pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
         args.format,
         args.color,
         root,
-        Details { nocapture: args.nocapture, workers, trace: args.trace, slow: args.slow },
+        Details {
+            nocapture: args.nocapture,
+            workers,
+            trace: args.trace,
+            slow: args.slow,
+            verbose: args.cargo.verbose > 0,
+        },
     )
 }
 
@@ -155,6 +182,8 @@ pub struct Details {
     pub trace: Extent,
     /// Whether to list the slowest tests.
     pub slow: bool,
+    /// Whether to say why exploring began again.
+    pub verbose: bool,
 }
 
 #[cfg(test)]
@@ -240,6 +269,7 @@ pub mod fixture {
             stats: Stats { executions: 3, ..Stats::default() },
             covers: Vec::new(),
             restarts: Vec::new(),
+            survey: None,
             duration: Duration::from_millis(250),
             advice: None,
         }

@@ -120,6 +120,7 @@ impl Run<'_> {
             stats: Stats::default(),
             covers: Vec::new(),
             restarts: Vec::new(),
+            survey: None,
             duration: Duration::ZERO,
             advice: None,
         };
@@ -136,6 +137,7 @@ impl Run<'_> {
         result.stats = checked.stats;
         result.covers = checked.covers;
         result.restarts = checked.restarts;
+        result.survey = checked.survey;
         result.output = checked.output;
         let verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
         result.verdict = verdict.with_missing(checked.missing);

@@ -2,10 +2,10 @@
 
 use std::num::NonZero;
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use dpor_engine::explore::{AwaitLevel, Config, Equivalence};
+use dpor_engine::explore::{AwaitLevel, Config, Equivalence, Sampling};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     #[serde(skip)]
     pub max_memory: Option<u64>,
+    #[serde(skip)]
+    pub sampling: Option<Sampling>,
     #[serde(skip)]
     pub keep_going: bool,
     #[serde(skip)]
@@ -84,6 +86,9 @@ impl Settings {
             show_cover: args.show_cover.clone(),
             timeout: args.timeout.or(defaults.timeout),
             max_memory: args.max_memory.or(defaults.max_memory).or_else(memory::default_limit),
+            sampling: args
+                .sample
+                .map(|samples| Sampling { samples: samples.get(), seed: args.seed.unwrap_or_else(seed) }),
             keep_going: args.keep_going || defaults.keep_going.unwrap_or(false),
             workers: workers(args),
         }
@@ -96,6 +101,7 @@ impl Settings {
             max_executions: self.max_executions,
             timeout: self.timeout,
             max_memory: self.max_memory,
+            sampling: self.sampling,
             keep_going: self.keep_going,
             workers: self.workers,
             awaiting: self.awaiting,
@@ -105,6 +111,12 @@ impl Settings {
             ..Config::new(self.model)
         }
     }
+}
+
+/// A seed that nobody has chosen: another one each time.
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::from(now.subsec_nanos() ^ now.as_secs() as u32)
 }
 
 /// How many threads explore.

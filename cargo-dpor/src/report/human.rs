@@ -124,6 +124,12 @@ impl<W: Write> Report for Human<W> {
                 "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
             )?;
         }
+        if self.details.verbose {
+            for (lesson, times, given_up) in result.lessons() {
+                let times = count(times, "time");
+                writeln!(self.out, "{:>12} began again {times}, {given_up} given up: {lesson}", "")?;
+            }
+        }
         if matches!(outcome, Outcome::Passed | Outcome::Incomplete) {
             for cover in result.covers.iter().filter(|cover| cover.executions > 0) {
                 let label = printable::for_terminal(&cover.label).replace('\n', " ");
@@ -207,8 +213,15 @@ fn is_vacuous(result: &TestResult) -> bool {
 fn explored(result: &TestResult) -> String {
     let Stats { executions, blocked, witness_searches, .. } = result.stats;
     let mut parts = under(result);
-    parts.push(count(executions, "execution"));
-    parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+    match (result.sampled(), result.settings.sampling) {
+        (Some(samples), Some(sampling)) => {
+            parts.push(format!("{samples} sampled, seed {}", sampling.seed));
+        }
+        _ => {
+            parts.push(count(executions, "execution"));
+            parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+        }
+    }
     parts.extend(given_up(result));
     parts.extend((witness_searches > 0).then(|| format!("witness searches: {witness_searches}")));
     in_parentheses(&parts).trim_start().to_owned()

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Lesson, Progress, Restart, Schedule, Stats};
+use crate::explore::{self, Config, Found, Lesson, Progress, Report, Restart, Schedule, Stats, Survey};
 use crate::graph::ThreadId;
 use crate::memory::{Allowance, Resource, Watch};
 use crate::program::FuncId;
@@ -49,6 +49,8 @@ pub struct Checked {
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why: what was explored by then is not in the counts.
     pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
     pub time: Duration,
 }
 
@@ -73,6 +75,8 @@ pub enum Limit {
     Executions,
     Time,
     Memory,
+    /// All executions that were to be sampled were.
+    Samples,
     /// Somebody wanted it to stop.
     Interrupt,
 }
@@ -120,13 +124,18 @@ pub fn check_with_progress(
     };
     let mut restarts = Vec::new();
     let mut tracked = Tracked::default();
-    let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
+    let compares_threads =
+        config.symmetry && config.sampling.is_none() && !identity::is_asked_for(&image.program, entry);
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
         progress.inspect(|progress| progress.reset());
         let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
-        let (report, endings) = explore::explore_with(&subject, &limits, progress, || Endings::new(&labels));
-        restarts.extend(report.restarts);
+        let observer = || Endings::new(&labels);
+        let (mut report, endings) = match config.sampling {
+            Some(sampling) => explore::sample_with(&subject, &limits, sampling, observer),
+            None => explore::explore_with(&subject, &limits, progress, observer),
+        };
+        restarts.append(&mut report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
             Some(Lesson::Noticed(_)) => Some(Site::Noticed),
@@ -135,7 +144,9 @@ pub fn check_with_progress(
         if learned.is_some_and(|site| tracked.insert(site)) {
             continue;
         }
-        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats, &watch));
+        let is_sampled = config.sampling.is_some() && report.errors.is_empty();
+        let is_all = report.complete && report.lesson.is_none() && !is_sampled;
+        let limit = (!is_all).then(|| reached(config, &report, &watch));
         let again = |recording: &Recording| replay(image, entry, options, recording);
         let mut found = Findings::new(report.errors, limit, &tracked, again);
         let (output, recording) = (Output::default(), Recording::default());
@@ -147,7 +158,7 @@ pub fn check_with_progress(
         }
         let covers = endings::count(labels, &endings);
         let checked = found.conclude(endings::first(endings), report.stats, start.elapsed());
-        return Checked { restarts, covers, ..checked };
+        return Checked { restarts, covers, survey: report.survey, ..checked };
     }
 }
 
@@ -163,10 +174,17 @@ pub fn replay(
     Ok(Counterexample { failure, trace, output, recording: recording.clone() })
 }
 
+/// So much of the time is for finding out why it was not enough, but no more than a second.
+const FOR_SURVEY: u32 = 10;
+
 /// How to explore in the time that is left.
 fn limited(config: &Config, deadline: Option<Instant>) -> Config {
+    let reserve = config.timeout.unwrap_or_default() / FOR_SURVEY;
+    let reserve = reserve.min(Duration::from_secs(1));
+    let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).saturating_sub(reserve);
     Config {
-        timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+        timeout: deadline.map(left),
+        survey: Some(deadline),
         // With a limit on executions, which ones are explored must not depend on who is faster.
         workers: if config.max_executions.is_some() { 1 } else { config.workers },
         ..config.clone()
@@ -174,10 +192,12 @@ fn limited(config: &Config, deadline: Option<Instant>) -> Config {
 }
 
 /// The limit that ended an exploration.
-fn reached(config: &Config, stats: &Stats, watch: &Watch) -> Limit {
+fn reached(config: &Config, report: &Report<Issue>, watch: &Watch) -> Limit {
+    let stats = &report.stats;
     match config.max_executions {
         _ if config.interrupt.is_requested() => Limit::Interrupt,
         _ if watch.exceeded() == Some(Resource::Memory) => Limit::Memory,
+        _ if config.sampling.is_some() && report.complete => Limit::Samples,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }
@@ -228,7 +248,17 @@ impl Findings {
         let output = self.failures.first().map_or(first_output, |found| found.output.clone());
         let Findings { failures, limit } = self;
         let outcome = outcome(&failures, limit);
-        Checked { outcome, failures, limit, output, stats, covers: Vec::new(), restarts: Vec::new(), time }
+        Checked {
+            outcome,
+            failures,
+            limit,
+            output,
+            stats,
+            covers: Vec::new(),
+            restarts: Vec::new(),
+            survey: None,
+            time,
+        }
     }
 }
 

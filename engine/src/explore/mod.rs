@@ -4,7 +4,7 @@
 //!
 //! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
 //! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size, [`replay`]
-//! runs one execution again.
+//! runs one execution again, [`sample`] some random ones, [`survey`] says why there are so many.
 //!
 //! Loops that wait: [`trial`] tries out what a thread would do, [`waiting`] keeps threads that would wait out of the way,
 //! [`confirm`] leaves out attempts that fail, [`counting`] iterations that only count, [`transient`] looks after what loops write
@@ -30,8 +30,10 @@ mod program;
 mod reads_from;
 mod replay;
 mod revisit;
+mod sample;
 mod snapshots;
 mod stats;
+mod survey;
 mod symmetry;
 mod transient;
 mod trial;
@@ -44,7 +46,9 @@ pub use estimate::{Estimate, estimate};
 pub use lessons::{Lesson, Restart};
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
+pub use sample::{Sampling, sample_with};
 pub use stats::Stats;
+pub use survey::{Spot, Survey};
 pub(crate) use transient::MAX_WRITES;
 pub use transient::Transient;
 pub use workers::Progress;
@@ -73,6 +77,10 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Stop when the process takes more bytes than this. Looked after by whoever [checks](crate::check) a program.
     pub max_memory: Option<u64>,
+    /// Where not everything is explored, say why, until this time.
+    pub survey: Option<Option<Instant>>,
+    /// Random executions instead of all. Looked after by whoever [checks](crate::check) a program.
+    pub sampling: Option<Sampling>,
     /// Do not stop at an error.
     pub keep_going: bool,
     /// What is done about threads that wait.
@@ -188,6 +196,8 @@ impl Config {
             max_executions: None,
             timeout: None,
             max_memory: None,
+            survey: None,
+            sampling: None,
             keep_going: false,
             awaiting: AwaitLevel::Full,
             interrupt: Interrupt::default(),
@@ -233,6 +243,8 @@ pub struct Report<E> {
     pub complete: bool,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
 }
 
 /// Somebody who wants to see every full execution.
@@ -292,6 +304,9 @@ pub fn explore_with<P: Program, O: Observer<P>>(
                 progress.inspect(|progress| progress.reset());
                 continue;
             }
+        }
+        if let Some(deadline) = config.survey.filter(|_| !report.complete) {
+            report.survey = Some(survey::survey(program, config, &lessons, deadline));
         }
         report.restarts = restarts;
         return (report, observers);

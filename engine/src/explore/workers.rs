@@ -127,7 +127,7 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     };
     let complete = !shared.limit.load(Ordering::Relaxed);
     let Outcome { stats, errors, lesson } = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner).total();
-    (Report { stats, errors, lesson, complete, restarts: Vec::new() }, observers)
+    (Report { stats, errors, lesson, complete, restarts: Vec::new(), survey: None }, observers)
 }
 
 impl<P: Program> Shared<'_, P> {
