@@ -12,6 +12,8 @@ use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 
 use crate::litmus::LitmusArgs;
+use crate::memory;
+use crate::partition::Partition;
 use crate::report::Extent;
 
 #[derive(Debug, Parser)]
@@ -96,6 +98,12 @@ pub struct ReplayArgs {
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
+    /// What to do where no test is selected: pass, warn, fail
+    #[arg(long, value_name = "ACTION", default_value = "fail")]
+    pub no_tests: NoTests,
+    /// List the slowest tests at the end
+    #[arg(long)]
+    pub slow: bool,
     /// Show what the tests print, also of those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,
@@ -206,6 +214,15 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub timeout: Option<Duration>,
+    /// Stop a test when the process takes so much memory, such as 4G: it is incomplete then [default: 3/4 of what is free]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = memory::parse,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub max_memory: Option<u64>,
     /// Stop an execution after so many jumps and calls: the test is incomplete then [default: 500 million]
     #[arg(
         long,
@@ -215,6 +232,21 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_steps: Option<NonZeroU64>,
+    /// Run so many random executions instead of all
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one::<NonZeroU64>,
+        allow_negative_numbers = true,
+        help_heading = "Exploration"
+    )]
+    pub sample: Option<NonZeroU64>,
+    /// Where random executions begin [default: another one each time]
+    #[arg(long, value_name = "S", requires = "sample", help_heading = "Exploration")]
+    pub seed: Option<u64>,
+    /// Show an execution that reaches this label of `dpor::cover!`
+    #[arg(long, value_name = "LABEL", help_heading = "Exploration")]
+    pub show_cover: Option<String>,
     /// Explore on after an error, and report each distinct one
     #[arg(long, help_heading = "Exploration")]
     pub keep_going: bool,
@@ -263,6 +295,21 @@ pub struct Filter {
     /// Run the ignored tests too
     #[arg(long)]
     pub include_ignored: bool,
+    /// Run one part of the tests: count:M/N or hash:M/N
+    #[arg(long, value_name = "PART")]
+    pub partition: Option<Partition>,
+}
+
+/// What is done where no test is selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum NoTests {
+    /// Nothing: the check is good.
+    Pass,
+    /// It is said so, and the check is good.
+    Warn,
+    /// It is an error.
+    #[default]
+    Fail,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
-use dpor_engine::check::{self, Checked, Counterexample, Limit, Recording};
-use dpor_engine::explore::{Config, Progress, Stats};
+use dpor_engine::check::{self, Checked, Counterexample, Cover, Recording};
+use dpor_engine::explore::{Config, Progress, Restart, Stats, Survey};
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
@@ -16,6 +17,7 @@ use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, Sta
 
 use crate::compile::Binary;
 use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
+use crate::reason;
 use crate::settings::Settings;
 
 /// Variables that the program does not see: the checker shows stacks itself.
@@ -31,6 +33,14 @@ pub struct Check {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names.
+    pub covers: Vec<Cover>,
+    /// What is to be said of those that no execution comes to, where all were explored.
+    pub missing: Vec<Finding>,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
 }
 
 /// Explores all executions of a test.
@@ -54,8 +64,11 @@ pub fn check_program(
     progress: Option<&Progress>,
 ) -> Check {
     let place = Some(binary.program.location(test.place));
+    let start = Instant::now();
     let (image, options) = (Image::of(program), options(binary, settings));
-    let config = Config { interrupt: interrupt.clone(), ..settings.config() };
+    // Making the program ready takes time, too.
+    let timeout = settings.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+    let config = Config { interrupt: interrupt.clone(), timeout, ..settings.config() };
     // A mistake of ours must not cost the results of the other tests.
     let explore = AssertUnwindSafe(|| check::check_with_progress(&image, test.entry, &options, &config, progress));
     match catch_unwind(explore) {
@@ -85,8 +98,9 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
-    let Settings { max_steps, spurious, unroll, .. } = *settings;
-    RunOptions { max_steps, spurious, unroll, env: environment(binary), ..RunOptions::default() }
+    let &Settings { max_steps, spurious, unroll, ref show_cover, .. } = settings;
+    let (env, show_cover) = (environment(binary), show_cover.clone());
+    RunOptions { max_steps, spurious, unroll, env, show_cover, ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
@@ -99,28 +113,21 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
 }
 
 fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {
+    let is_all = checked.failures.is_empty() && checked.limit.is_none();
+    let missing = checked.covers.iter().filter(|cover| is_all && cover.executions == 0).map(never_reached).collect();
+    let limit = checked.limit.map(|limit| reason::finding(limit, &checked, settings));
     let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
     let mut findings: Vec<Finding> = found.collect();
-    findings.extend(checked.limit.map(|limit| limit_finding(limit, settings)));
-    Check { findings, output: output(&checked.output), stats: checked.stats }
+    findings.extend(limit);
+    let Checked { stats, covers, restarts, survey, .. } = checked;
+    Check { findings, output: output(&checked.output), stats, covers, missing, restarts, survey }
 }
 
-fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
-    let (message, option) = match limit {
-        Limit::Executions => {
-            let max = settings.max_executions.unwrap_or_default();
-            (format!("there are more executions than the {max} that were to be explored"), "--max-executions")
-        }
-        Limit::Time => {
-            let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
-            (format!("not all executions could be explored in {seconds} s"), "--timeout")
-        }
-        Limit::Interrupt => {
-            let message = "the check was interrupted before all executions were explored";
-            return Finding::new(FindingKind::Limit, message, None);
-        }
-    };
-    Finding::new(FindingKind::Limit, message, None).note(format!("`{option}` sets another limit"))
+/// A label that no execution comes to is a failed assertion of the test.
+fn never_reached(cover: &Cover) -> Finding {
+    let message = format!("no execution reaches the label `{}`", cover.label);
+    Finding::new(FindingKind::Error(ErrorKind::Panic), message, Some(cover.location.clone()))
+        .note("`dpor::cover!` names a place that some execution must reach")
 }
 
 fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Settings) -> Finding {
@@ -140,6 +147,7 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Setti
         FailureKind::Error(kind) => FindingKind::Error(kind),
         FailureKind::Limit => FindingKind::Limit,
         FailureKind::Unsupported => FindingKind::Unsupported,
+        FailureKind::Covered => FindingKind::Covered,
     };
     let finding = Finding { kind, problem, execution: Some(execution) };
     match kind {
@@ -152,7 +160,14 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Setti
 }
 
 fn output(output: &vm::Output) -> Output {
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let left_out = output.left_out;
+    let text = |bytes: Vec<u8>| {
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if left_out > 0 && !text.is_empty() {
+            text += &format!("\n(the test printed {left_out} more bytes, which are left out)\n");
+        }
+        text
+    };
     Output {
         all: text(output.all()),
         stdout: text(output.stream(Stream::Stdout)),

@@ -12,6 +12,8 @@ use dpor_engine::model::MemoryModel;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::memory;
+
 /// What is said, and what is left open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Defaults {
@@ -25,6 +27,7 @@ pub struct Defaults {
     pub spurious: Option<bool>,
     pub max_executions: Option<u64>,
     pub timeout: Option<Duration>,
+    pub max_memory: Option<u64>,
     pub max_steps: Option<u64>,
     pub keep_going: Option<bool>,
 }
@@ -43,6 +46,7 @@ struct Table {
     spurious: Option<bool>,
     max_executions: Option<NonZeroU64>,
     timeout: Option<f64>,
+    max_memory: Option<String>,
     max_steps: Option<NonZeroU64>,
     keep_going: Option<bool>,
 }
@@ -83,6 +87,7 @@ impl Defaults {
             spurious: self.spurious.or(other.spurious),
             max_executions: self.max_executions.or(other.max_executions),
             timeout: self.timeout.or(other.timeout),
+            max_memory: self.max_memory.or(other.max_memory),
             max_steps: self.max_steps.or(other.max_steps),
             keep_going: self.keep_going.or(other.keep_going),
         }
@@ -90,7 +95,7 @@ impl Defaults {
 }
 
 /// What is allowed for each key.
-const ALLOWED: [(&str, &str); 12] = [
+const ALLOWED: [(&str, &str); 13] = [
     ("model", "names of memory models: rc11, sc, tso, pso"),
     ("buffer-bound", "a whole number, at least 0"),
     ("equivalence", "trace or reads-from"),
@@ -101,6 +106,7 @@ const ALLOWED: [(&str, &str); 12] = [
     ("spurious", "true or false"),
     ("max-executions", "a whole number, at least 1"),
     ("timeout", "a number of seconds greater than 0"),
+    ("max-memory", "a size such as 512M or 4G"),
     ("max-steps", "a whole number, at least 1"),
     ("keep-going", "true or false"),
 ];
@@ -141,6 +147,8 @@ impl Table {
         let symmetry = self.symmetry.map(|text| switch(&text)).transpose().context("key `symmetry`")?;
         let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().ok().context("key `timeout`")?;
         ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: it must be greater than 0");
+        let max_memory = self.max_memory.as_deref().map(memory::parse).transpose();
+        let max_memory = max_memory.map_err(|wrong| anyhow!("key `max-memory`: {wrong}"))?;
         Ok(Defaults {
             model,
             buffer_bound: self.buffer_bound,
@@ -152,6 +160,7 @@ impl Table {
             spurious: self.spurious,
             max_executions: self.max_executions.map(NonZeroU64::get),
             timeout,
+            max_memory,
             max_steps: self.max_steps.map(NonZeroU64::get),
             keep_going: self.keep_going,
         })
@@ -183,7 +192,7 @@ mod tests {
     fn keys_are_the_names_of_options() {
         let defaults = read(json!({
             "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off",
-            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
+            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-memory": "1G", "max-steps": 1000, "keep-going": true
         }));
         let expected = Defaults {
             model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
@@ -196,6 +205,7 @@ mod tests {
             spurious: Some(true),
             max_executions: Some(10),
             timeout: Some(Duration::from_millis(1500)),
+            max_memory: Some(1 << 30),
             max_steps: Some(1000),
             keep_going: Some(true),
         };
@@ -215,6 +225,7 @@ mod tests {
             (json!({ "symmetry": "some" }), "expected one of on, off"),
             (json!({ "unroll": 0 }), "nonzero"),
             (json!({ "timeout": -1.0 }), "key `timeout`"),
+            (json!({ "max-memory": "lots" }), "such as 512M or 4G"),
             (json!({ "timeout": 0.0 }), "greater than 0"),
             (json!({ "spurious": "yes" }), "boolean"),
             (json!({ "spurious": "yes" }), "key `spurious`: allowed is true or false"),

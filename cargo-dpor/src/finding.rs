@@ -37,6 +37,8 @@ pub enum FindingKind {
     Limit,
     /// The program needs something that the checker cannot model.
     Unsupported,
+    /// No error: an execution that was to be shown.
+    Covered,
 }
 
 impl FindingKind {
@@ -46,6 +48,7 @@ impl FindingKind {
             FindingKind::Error(kind) => kind.name(),
             FindingKind::Limit => "incomplete",
             FindingKind::Unsupported => "unsupported",
+            FindingKind::Covered => "cover",
         }
     }
 }

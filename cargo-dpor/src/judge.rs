@@ -31,13 +31,23 @@ pub fn judge(findings: Vec<Finding>, config: &TestConfig, place: Location) -> Ve
     Verdict { outcome: outcome(&findings), findings }
 }
 
+impl Verdict {
+    /// The verdict on a test that passes but for labels that no execution comes to.
+    pub fn with_missing(self, missing: Vec<Finding>) -> Verdict {
+        match self.outcome {
+            Outcome::Passed => Verdict { outcome: outcome(&missing), findings: missing },
+            _ => self,
+        }
+    }
+}
+
 /// An error outweighs everything else.
 fn outcome(findings: &[Finding]) -> Outcome {
     let found = |is: fn(FindingKind) -> bool| findings.iter().any(|finding| is(finding.kind));
     match () {
         () if found(|kind| matches!(kind, FindingKind::Error(_))) => Outcome::Failed,
         () if found(|kind| kind == FindingKind::Unsupported) => Outcome::Unsupported,
-        () if found(|kind| kind == FindingKind::Limit) => Outcome::Incomplete,
+        () if found(|kind| matches!(kind, FindingKind::Limit | FindingKind::Covered)) => Outcome::Incomplete,
         () => Outcome::Passed,
     }
 }

@@ -17,9 +17,12 @@ mod fuzz;
 mod judge;
 mod litmus;
 mod lock;
+mod memory;
 mod overlay;
+mod partition;
 mod picture;
 mod progress;
+mod reason;
 mod replay;
 mod report;
 mod run;
@@ -35,7 +38,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use args::{Cli, ColorChoice, Command, SetupArgs, TestArgs};
+use args::{Cli, ColorChoice, Command, NoTests, SetupArgs, TestArgs};
 use dpor_engine::interrupt::Interrupt;
 use picture::Gallery;
 use replay::Recorder;
@@ -52,6 +55,8 @@ const PASSED: u8 = 0;
 const NOT_PASSED: u8 = 1;
 /// The check could not be made.
 const NOT_CHECKED: u8 = 2;
+/// There was nothing to check.
+const NO_TESTS: u8 = 4;
 
 fn main() -> ExitCode {
     let cli = Cli::parse_from(args::without_subcommand_name(std::env::args_os()));
@@ -94,7 +99,28 @@ fn test(args: &TestArgs) -> Result<u8> {
     let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &workspace.root)).transpose()?;
     let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt: Interrupt::default() };
     let summary = run.run(&selection, &mut *report)?;
-    Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
+    Ok(match summary.all_passed() {
+        true if selection.tests() == 0 => without_tests(&selection, args),
+        true => PASSED,
+        false => NOT_PASSED,
+    })
+}
+
+/// Nothing was checked: says so, and what to do about it, unless that is fine.
+fn without_tests(selection: &Selection, args: &TestArgs) -> u8 {
+    let style = Style::for_stderr(args.color);
+    let (what, code) = match args.no_tests {
+        NoTests::Pass => return PASSED,
+        NoTests::Warn => (style.warning("warning"), PASSED),
+        NoTests::Fail => (style.error("error"), NO_TESTS),
+    };
+    let reason = match selection.filtered_out {
+        0 => "the selected targets have no tests".to_owned(),
+        1 => "the only test does not match".to_owned(),
+        others => format!("none of the {others} tests matches"),
+    };
+    eprintln!("{what}: no tests to run: {reason} (`--no-tests pass` accepts that)");
+    code
 }
 
 /// Says so where an option changes nothing for any of the selected tests.

@@ -87,14 +87,14 @@ fn describe(title: &str, known: &Known, elapsed: Duration) -> String {
 }
 
 /// `12,345`
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
     groups.collect::<Vec<_>>().join(",")
 }
 
 /// A number of which two digits are known.
-fn rounded(number: f64) -> String {
+pub fn rounded(number: f64) -> String {
     let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
     grouped(((number / unit).round() * unit) as u64)
 }

@@ -218,6 +218,9 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         output: Default::default(),
         verdict: judge(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
+        covers: Vec::new(),
+        restarts: Vec::new(),
+        survey: None,
         duration: start.elapsed(),
         advice: None,
     };

@@ -13,6 +13,7 @@ pub mod printable;
 mod source;
 
 pub use execution::{Extent, describe, ending, file as file_of};
+pub use names::short_file;
 pub use source::Sources;
 
 use std::env;
@@ -20,7 +21,8 @@ use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dpor_engine::explore::Stats;
+use dpor_engine::check::Cover;
+use dpor_engine::explore::{Restart, Stats, Survey};
 use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 
@@ -44,9 +46,42 @@ pub struct TestResult<'a> {
     /// What the first execution printed.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names.
+    pub covers: Vec<Cover>,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
     pub duration: Duration,
     /// Which orderings would be better.
     pub advice: Option<Advice>,
+}
+
+impl TestResult<'_> {
+    /// The lessons for which exploring began again, each with how often, and how many executions were given up then.
+    pub fn lessons(&self) -> Vec<(&'static str, u64, u64)> {
+        let mut lessons: Vec<(&str, u64, u64)> = Vec::new();
+        for Restart { lesson, stats } in &self.restarts {
+            let executions = stats.executions + stats.blocked + stats.cut;
+            match lessons.iter_mut().find(|(known, ..)| known == lesson) {
+                Some((_, times, given_up)) => (*times, *given_up) = (*times + 1, *given_up + executions),
+                None => lessons.push((lesson, 1, executions)),
+            }
+        }
+        lessons
+    }
+
+    /// How many random executions were run, where it is these that were.
+    pub fn sampled(&self) -> Option<u64> {
+        self.settings.sampling.map(|_| self.stats.executions + self.stats.blocked)
+    }
+
+    /// How many executions were begun and are not counted: given up because a thread in them waits that has read
+    /// something old, or explored before exploring began again.
+    pub fn given_up(&self) -> u64 {
+        let discarded = self.restarts.iter().map(|Restart { stats, .. }| stats.executions + stats.blocked + stats.cut);
+        self.stats.cut + discarded.sum::<u64>()
+    }
 }
 
 /// How many tests had which outcome.
@@ -99,7 +134,18 @@ pub trait Report {
 /// What the user wants to be told of a run. Paths are relative to `root`.
 pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
     let workers = settings::workers(&args.explore);
-    for_format(args.format, args.color, root, Details { nocapture: args.nocapture, workers, trace: args.trace })
+    for_format(
+        args.format,
+        args.color,
+        root,
+        Details {
+            nocapture: args.nocapture,
+            workers,
+            trace: args.trace,
+            slow: args.slow,
+            verbose: args.cargo.verbose > 0,
+        },
+    )
 }
 
 /// The report in a format.
@@ -134,6 +180,10 @@ pub struct Details {
     pub workers: usize,
     /// How much of failing executions is shown.
     pub trace: Extent,
+    /// Whether to list the slowest tests.
+    pub slow: bool,
+    /// Whether to say why exploring began again.
+    pub verbose: bool,
 }
 
 #[cfg(test)]
@@ -217,6 +267,9 @@ pub mod fixture {
             verdict: Verdict { outcome, findings },
             output: output(),
             stats: Stats { executions: 3, ..Stats::default() },
+            covers: Vec::new(),
+            restarts: Vec::new(),
+            survey: None,
             duration: Duration::from_millis(250),
             advice: None,
         }

@@ -19,6 +19,7 @@ use crate::check;
 use crate::compile::Binary;
 use crate::finding::Output;
 use crate::judge::{Verdict, judge};
+use crate::memory;
 use crate::picture::Gallery;
 use crate::progress;
 use crate::replay::Recorder;
@@ -117,12 +118,16 @@ impl Run<'_> {
             verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
             output: Output::default(),
             stats: Stats::default(),
+            covers: Vec::new(),
+            restarts: Vec::new(),
+            survey: None,
             duration: Duration::ZERO,
             advice: None,
         };
         if selected.ignored {
             return Ok(result);
         }
+        memory::give_back(result.settings.max_memory);
         let start = Instant::now();
         let title = format!("{} {}", binary.id(), test.name);
         let checked = progress::watched(&title, progress::is_visible(), |progress| {
@@ -130,8 +135,12 @@ impl Run<'_> {
         });
         result.duration = start.elapsed();
         result.stats = checked.stats;
+        result.covers = checked.covers;
+        result.restarts = checked.restarts;
+        result.survey = checked.survey;
         result.output = checked.output;
-        result.verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        let verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        result.verdict = verdict.with_missing(checked.missing);
         self.keep(&mut result);
         result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
         Ok(result)

@@ -42,6 +42,13 @@ pub fn select<'a>(binaries: &'a [Binary], filter: &Filter) -> Selection<'a> {
             }
         }
         tests.sort_by(|a, b| a.test.name.cmp(&b.test.name));
+        if let Some(partition) = filter.partition {
+            let before = tests.len();
+            let mut number = 0..;
+            tests
+                .retain(|selected| number.next().is_some_and(|number| partition.contains(number, &selected.test.name)));
+            selection.filtered_out += before - tests.len();
+        }
         if !tests.is_empty() {
             selection.targets.push(SelectedTarget { binary, tests });
         }

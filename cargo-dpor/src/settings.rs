@@ -2,16 +2,17 @@
 
 use std::num::NonZero;
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use dpor_engine::explore::{AwaitLevel, Config, Equivalence};
+use dpor_engine::explore::{AwaitLevel, Config, Equivalence, Sampling};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ExploreArgs, Switch};
 use crate::defaults::Defaults;
+use crate::memory;
 
 /// How many jumps and calls an execution has at most, where nothing else is said.
 const MAX_STEPS: u64 = 500_000_000;
@@ -28,6 +29,9 @@ pub struct Settings {
     pub spurious: bool,
     pub unroll: Option<u32>,
     pub max_steps: u64,
+    /// The label at which an execution ends, to be shown.
+    #[serde(skip)]
+    pub show_cover: Option<String>,
     // What follows says how much is explored, and does not matter to one execution.
     #[serde(skip)]
     pub commute: bool,
@@ -37,6 +41,10 @@ pub struct Settings {
     pub max_executions: Option<u64>,
     #[serde(skip)]
     pub timeout: Option<Duration>,
+    #[serde(skip)]
+    pub max_memory: Option<u64>,
+    #[serde(skip)]
+    pub sampling: Option<Sampling>,
     #[serde(skip)]
     pub keep_going: bool,
     #[serde(skip)]
@@ -75,7 +83,12 @@ impl Settings {
             unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
             max_executions: config.max_executions.or(max_executions),
             max_steps: max_steps.unwrap_or(MAX_STEPS),
+            show_cover: args.show_cover.clone(),
             timeout: args.timeout.or(defaults.timeout),
+            max_memory: args.max_memory.or(defaults.max_memory).or_else(memory::default_limit),
+            sampling: args
+                .sample
+                .map(|samples| Sampling { samples: samples.get(), seed: args.seed.unwrap_or_else(seed) }),
             keep_going: args.keep_going || defaults.keep_going.unwrap_or(false),
             workers: workers(args),
         }
@@ -87,6 +100,8 @@ impl Settings {
             buffer_bound: self.buffer_bound.map(|bound| bound as usize),
             max_executions: self.max_executions,
             timeout: self.timeout,
+            max_memory: self.max_memory,
+            sampling: self.sampling,
             keep_going: self.keep_going,
             workers: self.workers,
             awaiting: self.awaiting,
@@ -96,6 +111,12 @@ impl Settings {
             ..Config::new(self.model)
         }
     }
+}
+
+/// A seed that nobody has chosen: another one each time.
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::from(now.subsec_nanos() ^ now.as_secs() as u32)
 }
 
 /// How many threads explore.

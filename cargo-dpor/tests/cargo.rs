@@ -63,7 +63,10 @@ fn passing_and_failing_tests_decide_the_exit_code() {
         "2 tests run: 1 passed, 1 failed",
     ]);
     project.run("test passes").expect_code(0).expect_stdout(&["1 test run: 1 passed"]);
-    project.run("test nothing_like_this").expect_code(0).expect_stdout(&["0 tests run"]);
+    let nothing = project.run("test nothing_like_this").expect_code(4).expect_stdout(&["0 tests run"]);
+    nothing.expect_stderr(&["error: no tests to run: none of the 2 tests matches (`--no-tests pass` accepts that)"]);
+    project.run("test nothing_like_this --no-tests pass").expect_code(0);
+    project.run("test nothing_like_this --no-tests warn").expect_code(0).expect_stderr(&["warning: no tests to run"]);
 }
 
 #[test]

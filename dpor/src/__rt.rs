@@ -38,6 +38,12 @@ pub(crate) fn assumption_failed() -> ! {
     resume_unwind(Box::new(AssumptionFailed))
 }
 
+/// An execution comes to a label: what `dpor::cover!` calls. `cargo dpor` finds the calls in the compiled test.
+#[inline(never)]
+pub fn cover(label: &'static str) {
+    let _ = label;
+}
+
 /// Runs a test under plain `cargo test`; `should_panic` is the message that it is expected to panic with.
 pub fn run(test: fn(), should_panic: Option<&str>) {
     if crate::checking() {

@@ -92,6 +92,25 @@ pub fn assume(condition: bool) {
     }
 }
 
+/// Declares that some execution must come here: under `cargo dpor`, a test fails if none does.
+///
+/// So a test that passes because nothing happens in it is found out. How many executions come to each label is part of
+/// the report, and `cargo dpor test --show-cover LABEL` shows one of them. Elsewhere it does nothing.
+///
+/// ```
+/// # use std::sync::Mutex;
+/// # let mutex = Mutex::new(());
+/// if mutex.try_lock().is_err() {
+///     dpor::cover!("the mutex is locked");
+/// }
+/// ```
+#[macro_export]
+macro_rules! cover {
+    ($label:literal $(,)?) => {
+        $crate::__rt::cover($label)
+    };
+}
+
 /// Whether this runs under `cargo dpor`.
 #[inline(never)]
 pub fn checking() -> bool {

@@ -206,3 +206,9 @@ fn other_failures_remain_failures() {
     let _ = thread::spawn(|| dpor::assume(false)).join();
     panic!("a real failure");
 }
+
+#[dpor::test]
+fn labels_do_nothing() {
+    dpor::cover!("a label");
+    dpor::cover!("another",);
+}

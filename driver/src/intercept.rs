@@ -33,6 +33,7 @@ enum Replacement {
 const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("dpor::choose", Replacement::Builtin(Builtin::Choose)),
     ("dpor::assume", Replacement::Builtin(Builtin::Assume)),
+    ("dpor::__rt::cover", Replacement::Builtin(Builtin::Cover)),
     ("dpor::checking", Replacement::Constant(1)),
     // No processor features beyond the target's own: code takes its portable paths.
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),

@@ -11,6 +11,7 @@ pub mod explore;
 pub mod graph;
 pub mod interrupt;
 pub mod litmus;
+pub mod memory;
 pub mod model;
 pub mod program;
 pub mod trace;

@@ -90,7 +90,7 @@ impl<'a> Subject<'a> {
         let patience = result.settings.timeout.unwrap_or(PATIENCE);
         Subject {
             result,
-            settings: Settings { keep_going: false, ..result.settings.clone() },
+            settings: Settings { keep_going: false, sampling: None, ..result.settings.clone() },
             sites: Sites::of(&result.binary.program),
             root: root.to_owned(),
             code: RefCell::default(),

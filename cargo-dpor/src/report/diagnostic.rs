@@ -31,7 +31,8 @@ pub fn render(finding: &Finding, sources: &mut Sources, style: Style) -> String 
         sources.read(&shown.place.file);
     }
     notes.extend(without_source(&mut shown, sources));
-    let title = Level::ERROR.primary_title(problem.message.as_str()).id(finding.kind.name());
+    let level = if finding.kind == FindingKind::Covered { Level::NOTE } else { Level::ERROR };
+    let title = level.primary_title(problem.message.as_str()).id(finding.kind.name());
     let mut main = title.elements(snippets(&shown, sources));
     let notes: Vec<_> = notes.iter().map(|note| for_terminal(note)).collect();
     for note in &notes {

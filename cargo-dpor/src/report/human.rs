@@ -12,9 +12,12 @@ use super::explanation;
 use super::printable;
 use super::source::Sources;
 use super::{Details, Report, Summary, TestResult, help, list_names};
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use crate::select::Selection;
 use crate::style::Style;
+
+/// So many tests are listed as the slowest.
+const SLOWEST: usize = 10;
 
 pub struct Human<W> {
     out: W,
@@ -23,13 +26,16 @@ pub struct Human<W> {
     details: Details,
     /// The lines of the tests that did not pass, repeated at the end.
     not_passed: Vec<String>,
+    /// The names of the tests that were run, with the time each took.
+    times: Vec<(Duration, String)>,
     /// The kind of the first error.
     explainable: Option<&'static str>,
 }
 
 impl<W: Write> Human<W> {
     pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
-        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new(), explainable: None }
+        let (not_passed, times) = (Vec::new(), Vec::new());
+        Human { out, style, sources: Sources::new(root), details, not_passed, times, explainable: None }
     }
 
     /// Where the text goes.
@@ -53,6 +59,19 @@ impl<W: Write> Human<W> {
         writeln!(self.out, "\n{text}")?;
         let output = finding.execution.as_ref().map_or(&result.output, |execution| &execution.output);
         self.output(&output.all, &result.test.name)
+    }
+
+    /// The tests that took longest, the slowest first.
+    fn slowest(&mut self) -> io::Result<()> {
+        if !self.details.slow || self.times.is_empty() {
+            return Ok(());
+        }
+        self.times.sort_by(|(a, _), (b, _)| b.cmp(a));
+        writeln!(self.out, "\nThe slowest tests:")?;
+        for (time, name) in self.times.iter().take(SLOWEST) {
+            writeln!(self.out, "{:>12} [{}] {name}", "", seconds(*time))?;
+        }
+        Ok(())
     }
 
     fn output(&mut self, output: &str, test: &str) -> io::Result<()> {
@@ -105,8 +124,25 @@ impl<W: Write> Report for Human<W> {
                 "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
             )?;
         }
+        if self.details.verbose {
+            for (lesson, times, given_up) in result.lessons() {
+                let times = count(times, "time");
+                writeln!(self.out, "{:>12} began again {times}, {given_up} given up: {lesson}", "")?;
+            }
+        }
+        if matches!(outcome, Outcome::Passed | Outcome::Incomplete) {
+            for cover in result.covers.iter().filter(|cover| cover.executions > 0) {
+                let label = printable::for_terminal(&cover.label).replace('\n', " ");
+                writeln!(self.out, "{:>12} `{label}`: reached in {}", "", count(cover.executions, "execution"))?;
+            }
+        }
+        if outcome != Outcome::Ignored {
+            self.times.push((result.duration, format!("{name}{}", in_parentheses(&under(result)))));
+        }
         for finding in &result.verdict.findings {
-            self.explainable.get_or_insert(finding.kind.name());
+            if finding.kind != FindingKind::Covered {
+                self.explainable.get_or_insert(finding.kind.name());
+            }
             self.finding(finding, result)?;
         }
         if let Some(advice) = &result.advice {
@@ -148,6 +184,7 @@ impl<W: Write> Report for Human<W> {
         for line in &self.not_passed {
             writeln!(self.out, "{line}")?;
         }
+        self.slowest()?;
         match summary.interrupted {
             true => writeln!(self.out, "\nThe check was interrupted: what was not explored has not passed.")?,
             false if summary.not_run > 0 => {
@@ -176,10 +213,26 @@ fn is_vacuous(result: &TestResult) -> bool {
 fn explored(result: &TestResult) -> String {
     let Stats { executions, blocked, witness_searches, .. } = result.stats;
     let mut parts = under(result);
-    parts.push(count(executions, "execution"));
-    parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+    match (result.sampled(), result.settings.sampling) {
+        (Some(samples), Some(sampling)) => {
+            parts.push(format!("{samples} sampled, seed {}", sampling.seed));
+        }
+        _ => {
+            parts.push(count(executions, "execution"));
+            parts.extend((blocked > 0).then(|| format!("{blocked} blocked")));
+        }
+    }
+    parts.extend(given_up(result));
     parts.extend((witness_searches > 0).then(|| format!("witness searches: {witness_searches}")));
     in_parentheses(&parts).trim_start().to_owned()
+}
+
+/// Of a test that did not end: what was begun and is not counted, and why. It says where the time went.
+fn given_up(result: &TestResult) -> Option<String> {
+    let (given_up, restarts) = (result.given_up(), result.restarts.len() as u64);
+    let is_told = result.verdict.outcome == Outcome::Incomplete && given_up > 0;
+    let why = if restarts > 0 { format!(", {}", count(restarts, "restart")) } else { String::new() };
+    is_told.then(|| format!("{given_up} given up{why}"))
 }
 
 /// What is not as by default.
@@ -235,6 +288,25 @@ mod tests {
         result.stats.blocked = 2;
         let line = "        PASS [   0.250s] stack tests::pops (tso, buffer bound 2, spurious failures, 1 execution, 2 blocked)\n";
         assert_eq!(report(false, |human| human.test(&result)), line);
+    }
+
+    #[test]
+    fn the_slowest_tests_come_first() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let mut out = Vec::new();
+        let details = Details { slow: true, ..Details::default() };
+        let mut human = Human::new(&mut out, Style::plain(), "/nowhere".into(), details);
+        for milliseconds in [5, 2000, 30] {
+            let mut result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
+            result.duration = Duration::from_millis(milliseconds);
+            human.test(&result).unwrap();
+        }
+        human.end(&Summary { passed: 3, ..Summary::default() }).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let slowest = text.split("The slowest tests:\n").nth(1).unwrap();
+        let times: Vec<&str> = slowest.lines().map(|line| line.trim()).collect();
+        let expected = ["[   2.000s]", "[   0.030s]", "[   0.005s]"].map(|time| format!("{time} stack tests::pops"));
+        assert_eq!(times, expected);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use dpor_engine::explore::Equivalence;
+use dpor_engine::check::Cover;
+use dpor_engine::explore::{Equivalence, Spot, Survey};
 use dpor_engine::trace::Trace;
-use dpor_engine::verdict::Outcome;
+use dpor_engine::verdict::{Location, Outcome};
 use serde::Serialize;
 
 use super::{Details, Report, Summary, TestResult};
@@ -64,6 +65,32 @@ struct TestEvent<'a> {
     outcome: &'static str,
     executions: u64,
     blocked: u64,
+    /// Executions that were begun and are not counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    given_up: u64,
+    /// How often exploring began again.
+    #[serde(skip_serializing_if = "is_zero")]
+    restarts: u64,
+    /// Why it did, and how many executions were given up then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lessons: Vec<LessonObject>,
+    /// How many random executions were run, and where they began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    /// How many executions there are, about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<EstimateObject>,
+    /// Where alternatives come from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hot: Vec<HotObject<'a>>,
+    /// The places that a thread comes back to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loops: Vec<LoopObject<'a>>,
+    /// The labels that the test names, and how many executions come to each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    covers: Vec<CoverObject<'a>>,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
@@ -80,6 +107,82 @@ struct TestEvent<'a> {
     /// With `--suggest` and `--relax`: which orderings would be better.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<&'a Advice>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[derive(Serialize)]
+struct LessonObject {
+    lesson: &'static str,
+    restarts: u64,
+    given_up: u64,
+}
+
+impl LessonObject {
+    fn new((lesson, restarts, given_up): (&'static str, u64, u64)) -> LessonObject {
+        LessonObject { lesson, restarts, given_up }
+    }
+}
+
+#[derive(Serialize)]
+struct EstimateObject {
+    executions: f64,
+    /// The standard error.
+    error: f64,
+    samples: u64,
+}
+
+impl EstimateObject {
+    fn new(survey: &Survey) -> Option<EstimateObject> {
+        let estimate = &survey.estimate;
+        let (executions, error, samples) = (estimate.mean(), estimate.standard_error(), estimate.samples);
+        (samples > 0 && error.is_finite()).then_some(EstimateObject { executions, error, samples })
+    }
+}
+
+#[derive(Serialize)]
+struct HotObject<'a> {
+    file: &'a str,
+    line: u32,
+    variable: Option<&'a str>,
+    count: u64,
+}
+
+impl<'a> HotObject<'a> {
+    fn new((spot, count): &'a (Spot, u64)) -> HotObject<'a> {
+        let Spot { location, variable } = spot;
+        HotObject { file: &location.file, line: location.line, variable: variable.as_deref(), count: *count }
+    }
+}
+
+#[derive(Serialize)]
+struct LoopObject<'a> {
+    file: &'a str,
+    line: u32,
+    times: u32,
+}
+
+impl<'a> LoopObject<'a> {
+    fn new((location, times): &'a (Location, u32)) -> LoopObject<'a> {
+        LoopObject { file: &location.file, line: location.line, times: *times }
+    }
+}
+
+#[derive(Serialize)]
+struct CoverObject<'a> {
+    label: &'a str,
+    file: &'a str,
+    line: u32,
+    executions: u64,
+}
+
+impl<'a> CoverObject<'a> {
+    fn new(cover: &'a Cover) -> CoverObject<'a> {
+        let Cover { label, location, executions } = cover;
+        CoverObject { label, file: &location.file, line: location.line, executions: *executions }
+    }
 }
 
 #[derive(Serialize)]
@@ -179,6 +282,7 @@ impl<W: Write> Report for Json<W> {
 impl<'a> TestEvent<'a> {
     fn new(result: &'a TestResult, nocapture: bool, with_traces: bool) -> TestEvent<'a> {
         let settings = &result.settings;
+        let (sampled, survey) = (result.sampled(), result.survey.as_ref());
         let findings = &result.verdict.findings;
         let error = |finding: &'a Finding| ErrorObject::new(finding, with_traces);
         let failing = findings.iter().find_map(|finding| finding.execution.as_ref());
@@ -193,8 +297,17 @@ impl<'a> TestEvent<'a> {
             equivalence: settings.equivalence.name(),
             awaiting: settings.awaiting.name(),
             outcome: result.verdict.outcome.name(),
-            executions: result.stats.executions,
-            blocked: result.stats.blocked,
+            executions: if sampled.is_some() { 0 } else { result.stats.executions },
+            blocked: if sampled.is_some() { 0 } else { result.stats.blocked },
+            given_up: result.given_up(),
+            restarts: result.restarts.len() as u64,
+            lessons: result.lessons().into_iter().map(LessonObject::new).collect(),
+            sampled,
+            seed: settings.sampling.map(|sampling| sampling.seed),
+            estimate: survey.and_then(EstimateObject::new),
+            hot: survey.map_or(&[][..], |survey| &survey.hot).iter().map(HotObject::new).collect(),
+            loops: survey.map_or(&[][..], |survey| &survey.loops).iter().map(LoopObject::new).collect(),
+            covers: result.covers.iter().map(CoverObject::new).collect(),
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),

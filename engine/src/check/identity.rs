@@ -9,16 +9,16 @@ const MAY_ASK: [&str; 4] = ["std::thread::current::", "std::thread::lifecycle::"
 
 /// Whether a function that may run in a test asks which thread is which.
 pub fn is_asked_for(program: &Program, entry: FuncId) -> bool {
-    let mut search = Search {
-        program,
-        functions: vec![false; program.functions.len()],
-        globals: vec![false; program.globals.len()],
-        todo: Vec::new(),
-        asked: false,
-    };
-    search.reach_function(entry.0);
-    program.thread_locals.iter().for_each(|local| search.scan(&local.bytes));
-    search.run()
+    let mut search = Search::new(program, entry);
+    while !search.asked && search.step() {}
+    search.asked
+}
+
+/// The functions that may run in a test.
+pub fn reachable(program: &Program, entry: FuncId) -> impl Iterator<Item = &Function> {
+    let mut search = Search::new(program, entry);
+    while search.step() {}
+    program.functions.iter().zip(search.functions).filter(|(_, reached)| *reached).map(|(function, _)| function)
 }
 
 /// Something that is to be looked at.
@@ -37,17 +37,29 @@ struct Search<'p> {
     asked: bool,
 }
 
-impl Search<'_> {
-    /// Whether a function that asks is reached.
-    fn run(mut self) -> bool {
+impl<'p> Search<'p> {
+    fn new(program: &'p Program, entry: FuncId) -> Search<'p> {
+        let mut search = Search {
+            program,
+            functions: vec![false; program.functions.len()],
+            globals: vec![false; program.globals.len()],
+            todo: Vec::new(),
+            asked: false,
+        };
+        search.reach_function(entry.0);
+        program.thread_locals.iter().for_each(|local| search.scan(&local.bytes));
+        search
+    }
+
+    /// Looks at something that is reached; says whether there was something.
+    fn step(&mut self) -> bool {
         let program = self.program;
-        while let Some(next) = self.todo.pop().filter(|_| !self.asked) {
-            match next {
-                Reached::Function(index) => self.follow(&program.functions[index]),
-                Reached::Global(index) => self.scan(&program.globals[index].bytes),
-            }
+        match self.todo.pop() {
+            Some(Reached::Function(index)) => self.follow(&program.functions[index]),
+            Some(Reached::Global(index)) => self.scan(&program.globals[index].bytes),
+            None => return false,
         }
-        self.asked
+        true
     }
 
     /// Looks at what a function calls, and at the addresses in it.

@@ -9,9 +9,10 @@
 //! a [`Recording`] has all that is needed for that besides the program.
 
 mod alike;
+mod covers;
+mod endings;
 mod identity;
 mod locations;
-mod output;
 mod subject;
 pub mod trail;
 
@@ -20,14 +21,16 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Lesson, Progress, Schedule, Stats};
+use crate::explore::{self, Config, Found, Lesson, Progress, Report, Restart, Schedule, Stats, Survey};
 use crate::graph::ThreadId;
+use crate::memory::{Allowance, Resource, Watch};
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
-use crate::verdict::{ErrorKind, Outcome};
+use crate::verdict::{ErrorKind, Location, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
 
-use output::FirstOutput;
+pub use covers::Cover;
+use endings::Endings;
 pub use subject::{Issue, State, Subject, Wrong};
 
 /// What a check found out.
@@ -42,10 +45,24 @@ pub struct Checked {
     /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
     pub output: Output,
     pub stats: Stats,
+    /// The labels that the test names. Counts are of all executions only where nothing kept the test from passing.
+    pub covers: Vec<Cover>,
+    /// How often exploring began again, and why: what was explored by then is not in the counts.
+    pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
     pub time: Duration,
 }
 
 impl Checked {
+    /// A test that names a label which is not a constant.
+    fn of_unknown_label(location: Location) -> Checked {
+        let mut failure = internal("a label of `dpor::cover!` that is not a literal".to_owned());
+        failure.location = Some(location);
+        let failure = Counterexample::without_trace(failure, Output::default(), Recording::default());
+        Findings { failures: vec![failure], limit: None }.conclude(Output::default(), Stats::default(), Duration::ZERO)
+    }
+
     /// The first failure.
     pub fn failure(&self) -> Option<&Failure> {
         self.failures.first().map(|found| &*found.failure)
@@ -57,6 +74,9 @@ impl Checked {
 pub enum Limit {
     Executions,
     Time,
+    Memory,
+    /// All executions that were to be sampled were.
+    Samples,
     /// Somebody wanted it to stop.
     Interrupt,
 }
@@ -95,14 +115,27 @@ pub fn check_with_progress(
 ) -> Checked {
     let start = Instant::now();
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
-    let timed = RunOptions { deadline, interrupt: config.interrupt.clone(), ..options.clone() };
+    let interrupt = config.interrupt.of_part();
+    let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
+    let timed = RunOptions { deadline, interrupt: interrupt.clone(), ..options.clone() };
+    let labels = match covers::labels(&image.program, entry) {
+        Ok(labels) => labels,
+        Err(location) => return Checked::of_unknown_label(location),
+    };
+    let mut restarts = Vec::new();
     let mut tracked = Tracked::default();
-    let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
+    let compares_threads =
+        config.symmetry && config.sampling.is_none() && !identity::is_asked_for(&image.program, entry);
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
         progress.inspect(|progress| progress.reset());
-        let limits = limited(config, deadline);
-        let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
+        let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
+        let observer = || Endings::new(&labels);
+        let (mut report, endings) = match config.sampling {
+            Some(sampling) => explore::sample_with(&subject, &limits, sampling, observer),
+            None => explore::explore_with(&subject, &limits, progress, observer),
+        };
+        restarts.append(&mut report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
             Some(Lesson::Noticed(_)) => Some(Site::Noticed),
@@ -111,7 +144,9 @@ pub fn check_with_progress(
         if learned.is_some_and(|site| tracked.insert(site)) {
             continue;
         }
-        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats));
+        let is_sampled = config.sampling.is_some() && report.errors.is_empty();
+        let is_all = report.complete && report.lesson.is_none() && !is_sampled;
+        let limit = (!is_all).then(|| reached(config, &report, &watch));
         let again = |recording: &Recording| replay(image, entry, options, recording);
         let mut found = Findings::new(report.errors, limit, &tracked, again);
         let (output, recording) = (Output::default(), Recording::default());
@@ -121,7 +156,9 @@ pub fn check_with_progress(
         } else if let Some(failure) = subject.given_up().filter(|_| config.keep_going || found.failures.is_empty()) {
             found.add(Counterexample::without_trace(failure, output, recording));
         }
-        return found.conclude(output::first(outputs), report.stats, start.elapsed());
+        let covers = endings::count(labels, &endings);
+        let checked = found.conclude(endings::first(endings), report.stats, start.elapsed());
+        return Checked { restarts, covers, survey: report.survey, ..checked };
     }
 }
 
@@ -137,10 +174,17 @@ pub fn replay(
     Ok(Counterexample { failure, trace, output, recording: recording.clone() })
 }
 
+/// So much of the time is for finding out why it was not enough, but no more than a second.
+const FOR_SURVEY: u32 = 10;
+
 /// How to explore in the time that is left.
 fn limited(config: &Config, deadline: Option<Instant>) -> Config {
+    let reserve = config.timeout.unwrap_or_default() / FOR_SURVEY;
+    let reserve = reserve.min(Duration::from_secs(1));
+    let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).saturating_sub(reserve);
     Config {
-        timeout: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+        timeout: deadline.map(left),
+        survey: Some(deadline),
         // With a limit on executions, which ones are explored must not depend on who is faster.
         workers: if config.max_executions.is_some() { 1 } else { config.workers },
         ..config.clone()
@@ -148,9 +192,12 @@ fn limited(config: &Config, deadline: Option<Instant>) -> Config {
 }
 
 /// The limit that ended an exploration.
-fn reached(config: &Config, stats: &Stats) -> Limit {
+fn reached(config: &Config, report: &Report<Issue>, watch: &Watch) -> Limit {
+    let stats = &report.stats;
     match config.max_executions {
         _ if config.interrupt.is_requested() => Limit::Interrupt,
+        _ if watch.exceeded() == Some(Resource::Memory) => Limit::Memory,
+        _ if config.sampling.is_some() && report.complete => Limit::Samples,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }
@@ -200,7 +247,18 @@ impl Findings {
     fn conclude(self, first_output: Output, stats: Stats, time: Duration) -> Checked {
         let output = self.failures.first().map_or(first_output, |found| found.output.clone());
         let Findings { failures, limit } = self;
-        Checked { outcome: outcome(&failures, limit), failures, limit, output, stats, time }
+        let outcome = outcome(&failures, limit);
+        Checked {
+            outcome,
+            failures,
+            limit,
+            output,
+            stats,
+            covers: Vec::new(),
+            restarts: Vec::new(),
+            survey: None,
+            time,
+        }
     }
 }
 
@@ -230,8 +288,8 @@ fn outcome(failures: &[Counterexample], limit: Option<Limit>) -> Outcome {
 
 /// Whether there is more to tell of a failure than what and where.
 fn is_told_by_trace(failure: &Failure, recording: &Recording) -> bool {
-    let is_error = matches!(failure.kind, FailureKind::Error(_));
-    is_error && (!recording.schedule.is_empty() || failure.kind == ErrorKind::Deadlock.into())
+    let has_trace = matches!(failure.kind, FailureKind::Error(_) | FailureKind::Covered);
+    has_trace && (!recording.schedule.is_empty() || failure.kind == ErrorKind::Deadlock.into())
 }
 
 /// A mistake of ours: the test cannot be checked.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{self, AtomicBool};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::explore::{Answer, Ending, Program};
+use crate::explore::{Answer, Ending, Program, Spot};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::address::REGION_BITS;
-use crate::program::{AtomicWidth, FuncId, Ordering, RmwOp};
+use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
 use crate::vm::{
     self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
     Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
@@ -200,8 +200,8 @@ impl Subject {
     fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
         let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
-            let failure = state.vm.limit(id, "the thread has more events than can be explored: does it ever end?");
-            return state.fail(failure);
+            let message = "the thread took 20,000 visible steps: the loop here probably never ends";
+            return state.fail(state.vm.limit(id, message));
         }
         state.looked = false;
         match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
@@ -673,8 +673,24 @@ impl Program for Subject {
         !matches!(issue, Issue::Failure(_))
     }
 
+    fn is_out_of_time(&self, issue: &Issue) -> bool {
+        *issue == Issue::OutOfTime
+    }
+
+    fn is_limit(&self, issue: &Issue) -> bool {
+        matches!(issue, Issue::Failure(wrong) if wrong.failure.kind == FailureKind::Limit)
+    }
+
     fn is_lesson_of_trial(&self, issue: &Issue) -> bool {
         self.is_lesson(issue) && !matches!(issue, Issue::Shared(Site::Seen(_)))
+    }
+
+    fn spot(&self, state: &State, thread: ThreadId, loc: Option<Loc>) -> Option<Spot> {
+        let stack = state.vm.stack_trace(vm_thread(thread));
+        let frame = stack.iter().find(|frame| frame.origin != Origin::Std).or(stack.first())?;
+        let address = loc.map(|loc| self.locations.atomic(loc).address & !QUEUE_BIT);
+        let variable = address.and_then(|address| state.vm.variable(address).describe());
+        Some(Spot { location: frame.location.clone(), variable })
     }
 
     fn state_bytes(&self, state: &State) -> usize {

@@ -32,8 +32,9 @@ impl Clock {
     /// Counts an event; says whether the time is over, as far as that is known.
     #[inline]
     pub fn is_over(&mut self) -> bool {
-        self.left -= 1;
-        self.left == 0 && self.look()
+        self.left = self.left.saturating_sub(1);
+        self.over |= self.interrupt.is_requested();
+        self.over || self.left == 0 && self.look()
     }
 
     /// Whether somebody was told that the time is over.
@@ -51,9 +52,8 @@ impl Clock {
             () => self.interval,
         };
         self.last_look = now;
-        self.over |= self.interrupt.is_requested() || self.deadline.is_some_and(|deadline| now >= deadline);
-        // Once it is over, it is over whoever asks.
-        self.left = if self.over { 1 } else { self.interval };
+        self.over |= self.deadline.is_some_and(|deadline| now >= deadline);
+        self.left = self.interval;
         self.over
     }
 }

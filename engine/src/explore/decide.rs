@@ -107,8 +107,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if confirms {
             self.note_attempts(thread);
         }
+        let start = self.choices.len();
         for &source in sources.iter().rev() {
             self.decide_source(thread, loc, source, floors, confirms, true);
+            if self.only_latest && self.choices.len() > start {
+                break;
+            }
         }
         self.sources = sources;
     }
@@ -224,6 +228,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         for place in (first..=co.len()).rev() {
             if place == co.len() || !graph.event(co[place]).is_update() {
                 self.choices.push(Choice::Place(place as u32));
+                if self.only_latest {
+                    break;
+                }
             }
         }
         self.decide_revisits_of(thread, loc, value, Writes::After(floor));
@@ -260,7 +267,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Pushes the revisits that the pending write of a thread can make.
     pub(super) fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
         let graph = &self.graphs[self.level];
-        if graph.location(loc).reads.is_empty() {
+        if !self.revisits || graph.location(loc).reads.is_empty() {
             return;
         }
         let slot = graph.thread(thread);

@@ -7,6 +7,7 @@
 
 use super::lessons::Lessons;
 use super::program::Program;
+use super::survey::Tally;
 use super::visit::{Step, Visitor};
 use super::{Config, Equivalence, UnderModel, with_model};
 use crate::graph::ThreadId;
@@ -72,36 +73,43 @@ impl<P: Program> UnderModel for Sampling<'_, P> {
 
 /// Makes descents.
 pub(super) struct Descents<'p, P: Program, M> {
-    visitor: Visitor<'p, P, M>,
+    pub visitor: Visitor<'p, P, M>,
     random: SplitMix,
+    /// Where descents come by, where somebody wants to know that.
+    pub tally: Option<Tally>,
 }
 
 impl<'p, P: Program, M: Model> Descents<'p, P, M> {
     pub fn new(visitor: Visitor<'p, P, M>, seed: u64) -> Descents<'p, P, M> {
-        Descents { visitor, random: SplitMix(seed) }
+        Descents { visitor, random: SplitMix::new(seed), tally: None }
     }
 
     pub fn sample(&mut self, samples: u64) -> Estimate {
         let mut estimate = Estimate::default();
         for _ in 0..samples {
-            let leaves = self.descend();
+            let Some(leaves) = self.descend() else { break };
             estimate.add(Estimate { samples: 1, sum: leaves, sum_of_squares: leaves * leaves });
         }
         estimate
     }
 
-    fn descend(&mut self) -> f64 {
+    /// How many leaves there would be if all parts of the tree were alike; nothing where the time is over.
+    fn descend(&mut self) -> Option<f64> {
         let mut leaves = 1.0;
         let mut step = self.visitor.begin(Visitor::<P, M>::root_item(
             self.visitor.program,
             self.visitor.lessons,
             self.visitor.ties,
         ));
+        self.tally.iter_mut().for_each(Tally::begin);
         loop {
+            if self.visitor.deadline.is_over() {
+                return None;
+            }
             match step {
                 Step::Extended => step = self.step(&mut leaves),
-                Step::Full(_) | Step::Failed(_) | Step::Restart(_) => return leaves,
-                Step::Cut => return 0.0,
+                Step::Full(_) | Step::Failed(_) | Step::Restart(_) => return Some(leaves),
+                Step::Cut => return Some(0.0),
             }
         }
     }
@@ -126,6 +134,10 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
         let visitor = &mut self.visitor;
         let children = (visitor.choices.len() - start) as u64;
         *leaves *= children as f64;
+        if let Some(tally) = &mut self.tally {
+            let loc = visitor.graph().thread(thread).pending.loc();
+            tally.count(thread, visitor.program.spot(&visitor.state, thread, loc), children);
+        }
         let choice = visitor.choices[start + self.random.below(children) as usize];
         visitor.choices.truncate(start);
         visitor.apply(thread, choice, slot)
@@ -133,10 +145,14 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
 }
 
 /// A small random number generator (Steele, Lea, Flood 2014).
-struct SplitMix(u64);
+pub(super) struct SplitMix(u64);
 
 impl SplitMix {
-    fn next(&mut self) -> u64 {
+    pub fn new(seed: u64) -> SplitMix {
+        SplitMix(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -145,7 +161,7 @@ impl SplitMix {
     }
 
     /// A number below `n`, which is not 0.
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 }

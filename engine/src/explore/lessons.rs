@@ -8,6 +8,7 @@
 //! Which lesson comes first is decided by the order of exploration, as it is for errors; so what is learned, and all
 //! counts, are the same for any number of workers.
 
+use super::stats::Stats;
 use super::transient::Transient;
 use super::{AwaitLevel, Config};
 use crate::graph::Loc;
@@ -43,6 +44,34 @@ pub enum Lesson<E> {
     ToldApart,
     /// What the program [has learned](super::Program::is_lesson), for whoever explores it.
     Program(E),
+}
+
+/// An exploration that began again: what was explored by then does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restart {
+    /// What was learned.
+    pub lesson: &'static str,
+    /// What was explored up to there.
+    pub stats: Stats,
+}
+
+impl<E> Lesson<E> {
+    /// What is learned, in words.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Lesson::Unordered(_) => "writes that a loop waits for are not ordered by happens-before",
+            Lesson::Repeated(_) => "a location that is confirmed by `compare_exchange` has the same value twice",
+            Lesson::Unproven(_) => "a failed attempt may have an effect: every execution is looked at",
+            Lesson::Explicit(_) => "a failed attempt has an effect: failed attempts are explored",
+            Lesson::Transient(..) => "a loop writes something and takes it back",
+            Lesson::Ordered(_) => "the order of updates of a location makes a difference",
+            Lesson::AllOrdered => "the order of updates makes a difference",
+            Lesson::Unsettled => "the order of writes is open in a program that waits in loops",
+            Lesson::Noticed(_) => "other threads may notice what a loop writes and takes back",
+            Lesson::ToldApart => "identical threads are told apart by the one that joins them",
+            Lesson::Program(_) => "threads share memory, or wait in a loop, where that was not known",
+        }
+    }
 }
 
 /// What was learned so far.

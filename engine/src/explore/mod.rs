@@ -4,7 +4,7 @@
 //!
 //! [`visit`] walks the exploration tree, [`decide`] says what the children of a node are, [`maximal`] when a backward
 //! revisit is allowed, [`revisit`] makes it. [`workers`] shares the tree out, [`estimate`] guesses its size, [`replay`]
-//! runs one execution again.
+//! runs one execution again, [`sample`] some random ones, [`survey`] says why there are so many.
 //!
 //! Loops that wait: [`trial`] tries out what a thread would do, [`waiting`] keeps threads that would wait out of the way,
 //! [`confirm`] leaves out attempts that fail, [`counting`] iterations that only count, [`transient`] looks after what loops write
@@ -30,8 +30,10 @@ mod program;
 mod reads_from;
 mod replay;
 mod revisit;
+mod sample;
 mod snapshots;
 mod stats;
+mod survey;
 mod symmetry;
 mod transient;
 mod trial;
@@ -41,10 +43,12 @@ mod workers;
 
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
-pub use lessons::Lesson;
+pub use lessons::{Lesson, Restart};
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
+pub use sample::{Sampling, sample_with};
 pub use stats::Stats;
+pub use survey::{Spot, Survey};
 pub(crate) use transient::MAX_WRITES;
 pub use transient::Transient;
 pub use workers::Progress;
@@ -71,6 +75,12 @@ pub struct Config {
     pub max_executions: Option<u64>,
     /// Stop after this long.
     pub timeout: Option<Duration>,
+    /// Stop when the process takes more bytes than this. Looked after by whoever [checks](crate::check) a program.
+    pub max_memory: Option<u64>,
+    /// Where not everything is explored, say why, until this time.
+    pub survey: Option<Option<Instant>>,
+    /// Random executions instead of all. Looked after by whoever [checks](crate::check) a program.
+    pub sampling: Option<Sampling>,
     /// Do not stop at an error.
     pub keep_going: bool,
     /// What is done about threads that wait.
@@ -185,6 +195,9 @@ impl Config {
             workers: 1,
             max_executions: None,
             timeout: None,
+            max_memory: None,
+            survey: None,
+            sampling: None,
             keep_going: false,
             awaiting: AwaitLevel::Full,
             interrupt: Interrupt::default(),
@@ -228,6 +241,10 @@ pub struct Report<E> {
     pub lesson: Option<Lesson<E>>,
     /// Whether everything was explored (up to an error): no limit was reached.
     pub complete: bool,
+    /// How often exploring began again, and why.
+    pub restarts: Vec<Restart>,
+    /// Why there is so much to explore, where that was not everything.
+    pub survey: Option<Survey>,
 }
 
 /// Somebody who wants to see every full execution.
@@ -274,18 +291,25 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 ) -> (Report<P::Error>, Vec<O>) {
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut lessons = Lessons::new(config);
+    let mut restarts = Vec::new();
     loop {
         let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
         let limits = Limits { lessons: &lessons, deadline };
         let (mut report, observers) = with_model(config, Run { program, config, limits, progress, observers });
-        report.lesson = match report.lesson.take() {
-            None => return (report, observers),
-            Some(lesson) => lessons.learn(lesson),
-        };
-        if report.lesson.is_some() {
-            return (report, observers);
+        // At a limit there is no time to begin again: what was explored counts as it is, and is not everything anyway.
+        if let Some(lesson) = report.lesson.take().filter(|_| report.complete) {
+            restarts.push(Restart { lesson: lesson.describe(), stats: report.stats });
+            report.lesson = lessons.learn(lesson);
+            if report.lesson.is_none() {
+                progress.inspect(|progress| progress.reset());
+                continue;
+            }
         }
-        progress.inspect(|progress| progress.reset());
+        if let Some(deadline) = config.survey.filter(|_| !report.complete) {
+            report.survey = Some(survey::survey(program, config, &lessons, deadline));
+        }
+        report.restarts = restarts;
+        return (report, observers);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Programs, as far as exploring them goes.
 
+use super::survey::Spot;
 use crate::graph::{Action, Graph, Loc, ThreadId, Value, View};
 use std::fmt::Debug;
 
@@ -159,6 +160,18 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether this is no error, but says that the time is over: exploring ends with what is known by then.
+    fn is_out_of_time(&self, error: &Self::Error) -> bool {
+        let _ = error;
+        false
+    }
+
+    /// Whether this is no error, but an execution that was too long: it is of no interest where executions are sampled.
+    fn is_limit(&self, error: &Self::Error) -> bool {
+        let _ = error;
+        false
+    }
+
     /// Whether this is to be learned where something was only tried out: with values that are there in another state, or
     /// came from where that is not known. If not, what was tried is explored, and shows it.
     fn is_lesson_of_trial(&self, error: &Self::Error) -> bool {
@@ -176,6 +189,12 @@ pub trait Program: Sync {
     fn finish(&self, state: &Self::State, graph: &Graph, ending: Ending) -> Result<(), Self::Error> {
         let _ = (state, graph, ending);
         Ok(())
+    }
+
+    /// Where a thread makes its next step, which accesses this location, for somebody who wants to know where the time goes.
+    fn spot(&self, state: &Self::State, thread: ThreadId, loc: Option<Loc>) -> Option<Spot> {
+        let _ = (state, thread, loc);
+        None
     }
 
     /// Makes copies of the state cheap, for states that can: called before each copy is made.

@@ -56,6 +56,10 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub ties: Ties,
     /// The writes that are last where the current graph, being full, was judged.
     pub lasts: Vec<Last>,
+    /// Whether writes revisit reads: not where executions are only sampled.
+    pub revisits: bool,
+    /// Whether reads read the latest write that they can, and nothing else: where executions are only sampled.
+    pub only_latest: bool,
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -113,6 +117,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             parts: Parts::new(),
             ties,
             lasts: Vec::new(),
+            revisits: true,
+            only_latest: false,
         }
     }
 

@@ -127,7 +127,7 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     };
     let complete = !shared.limit.load(Ordering::Relaxed);
     let Outcome { stats, errors, lesson } = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner).total();
-    (Report { stats, errors, lesson, complete }, observers)
+    (Report { stats, errors, lesson, complete, restarts: Vec::new(), survey: None }, observers)
 }
 
 impl<P: Program> Shared<'_, P> {
@@ -312,6 +312,10 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     if stops {
                         break;
                     }
+                }
+                Step::Restart(Lesson::Program(error)) if self.visitor.program.is_out_of_time(&error) => {
+                    self.shared.limit.store(true, Ordering::Relaxed);
+                    break;
                 }
                 Step::Restart(lesson) => {
                     self.shared.stop_after(&self.visitor.path());

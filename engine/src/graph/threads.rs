@@ -179,6 +179,12 @@ impl Graph {
 
     /// Threads in the order in which they are preferred.
     #[inline]
+    /// Prefers threads in another order: for graphs in which nothing is revisited.
+    pub(crate) fn set_preference(&mut self, order: &[ThreadId]) {
+        self.preference.clear();
+        self.preference.extend_from_slice(order);
+    }
+
     pub(crate) fn preference(&self) -> &[ThreadId] {
         &self.preference
     }

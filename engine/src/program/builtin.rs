@@ -152,6 +152,8 @@ pub enum Builtin {
     Choose,
     /// `(cond)`: the execution is of no interest where `cond` is 0.
     Assume,
+    /// `(label, label_len)`: the execution has come to a label.
+    Cover,
 
     // Promises to the compiler: nothing happens where they are kept
     /// `(ptr, count, size, align)`: a reference to so many elements is made of the pointer.

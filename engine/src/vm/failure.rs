@@ -19,6 +19,8 @@ pub enum FailureKind {
     Unsupported,
     /// A limit of the run was reached.
     Limit,
+    /// The run has come to a label that was to be shown.
+    Covered,
 }
 
 impl FailureKind {
@@ -27,7 +29,7 @@ impl FailureKind {
         match self {
             FailureKind::Error(_) => Outcome::Failed,
             FailureKind::Unsupported => Outcome::Unsupported,
-            FailureKind::Limit => Outcome::Incomplete,
+            FailureKind::Limit | FailureKind::Covered => Outcome::Incomplete,
         }
     }
 }

@@ -91,6 +91,8 @@ pub struct RunOptions {
     /// Whether what threads did is remembered, and not run again while a program is explored. Nothing but time depends
     /// on that: it is an option so that this can be tested.
     pub remember: bool,
+    /// The label at which an execution ends, to be shown.
+    pub show_cover: Option<String>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
     /// Stop when somebody wants so.
@@ -117,6 +119,7 @@ impl Default for RunOptions {
             spurious: false,
             unroll: None,
             remember: true,
+            show_cover: None,
             deadline: None,
             interrupt: Interrupt::default(),
         }

@@ -22,6 +22,21 @@ pub struct Variable {
     pub part: Option<Part>,
 }
 
+impl Variable {
+    /// What to call it where no trace gives it a name of its own, if it has one.
+    pub fn describe(&self) -> Option<String> {
+        let object = match &self.object {
+            Object::Static { name } => name.rsplit("::").next().unwrap_or(name),
+            Object::Local { name, .. } | Object::Heap { name, .. } => name.as_str(),
+            Object::Other { .. } => "",
+        };
+        let path = self.part.as_ref().map_or("", |part| part.path.as_str());
+        let whole = format!("{object}{path}");
+        let name = whole.trim_start_matches('.');
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+}
+
 /// Something in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

@@ -1,4 +1,5 @@
-//! What all threads share besides memory: the captured output, the keys of thread-specific data.
+//! What all threads share besides memory: the captured output, the labels that were reached, the keys of thread-specific
+//! data.
 //!
 //! Each of these is a [`Cell`], which notes whether it was looked at and whether it was changed: while a program is
 //! explored, that is what the steps of a thread depend on, and have as an effect.
@@ -17,15 +18,29 @@ pub enum Stream {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Output {
     pub chunks: Vec<(Stream, Vec<u8>)>,
+    /// How many bytes it wrote beyond what is kept.
+    pub left_out: u64,
 }
+
+/// What a run writes once it has written so many bytes is not kept: every saved state may have a copy of its own.
+const MAX_KEPT: usize = 1 << 16;
 
 impl Output {
     /// Appends to a stream.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        if self.kept() >= MAX_KEPT {
+            self.left_out += bytes.len() as u64;
+            return;
+        }
         match self.chunks.last_mut() {
             Some((last, chunk)) if *last == stream => chunk.extend_from_slice(bytes),
             _ => self.chunks.push((stream, bytes.to_vec())),
         }
+    }
+
+    /// How many bytes are kept.
+    fn kept(&self) -> usize {
+        self.chunks.iter().map(|(_, chunk)| chunk.len()).sum()
     }
 
     /// Everything, both streams as they came.
@@ -43,6 +58,9 @@ impl Output {
         self.chunks.is_empty()
     }
 }
+
+/// Labels, sorted.
+pub type Labels = Vec<Box<str>>;
 
 /// A key of thread-specific data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +110,8 @@ impl<T> Cell<T> {
 #[derive(Debug, Default)]
 pub struct World {
     pub output: Cell<Output>,
+    /// The labels that threads have come to, sorted.
+    pub covered: Cell<Labels>,
     /// By number; deleted ones are `None`.
     pub keys: Cell<Vec<Option<Key>>>,
     statuses: Vec<Cell<Status>>,
@@ -116,6 +136,7 @@ impl World {
     /// Calls `visit` for every cell, with what it is.
     pub fn for_each_cell(&mut self, visit: &mut dyn FnMut(ObjectKey, &mut dyn Shared)) {
         visit(ObjectKey::Output, &mut self.output);
+        visit(ObjectKey::Covered, &mut self.covered);
         visit(ObjectKey::Keys, &mut self.keys);
         for (index, status) in self.statuses.iter_mut().enumerate() {
             visit(ObjectKey::Status(ThreadId(index as u16)), status);
@@ -180,5 +201,20 @@ macro_rules! contents {
 }
 
 contents!(Output, Output);
+contents!(Labels, Covered);
 contents!(Vec<Option<Key>>, Keys);
 contents!(Status, Status);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_kept_up_to_a_limit() {
+        let mut output = Output::default();
+        for _ in 0..3 {
+            output.write(Stream::Stdout, &[b'x'; MAX_KEPT - 1]);
+        }
+        assert_eq!((output.all().len(), output.left_out), (2 * (MAX_KEPT - 1), MAX_KEPT as u64 - 1));
+    }
+}

@@ -20,7 +20,7 @@ use crate::program::Builtin;
 use super::action::Action;
 use super::code::{Callee, Site, physical};
 use super::context::{Context, Flow};
-use super::failure::Fault;
+use super::failure::{FailureKind, Fault};
 use super::memory::AllocKind;
 use super::thread::Reply;
 
@@ -117,7 +117,25 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
             let [cond] = context.args(site);
             Ok(context.stop(Action::Assume { holds: cond != 0 }, Reply::None))
         }
+        Builtin::Cover => {
+            let [label, len] = context.args(site);
+            let label = context.space().read_vec(label, len)?;
+            cover(context, &String::from_utf8_lossy(&label))?;
+            Ok(Flow::Continue)
+        }
     }
+}
+
+/// The execution has come to a label: ends it, where that is to be shown.
+fn cover(context: &mut Context, label: &str) -> Checked<()> {
+    if context.options.show_cover.as_deref() == Some(label) {
+        return Err(Fault::new(FailureKind::Covered, format!("this execution reaches the label `{label}`")));
+    }
+    let place = context.world.covered.get().binary_search_by(|known| (**known).cmp(label));
+    if let Err(place) = place {
+        context.world.covered.get_mut().insert(place, label.into());
+    }
+    Ok(())
 }
 
 /// The answer goes to the result of the call.

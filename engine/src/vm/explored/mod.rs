@@ -33,7 +33,7 @@ use super::image::Image;
 use super::memory::{Atomics, Site, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
-use super::world::Output;
+use super::world::{Labels, Output};
 
 pub use birth::Birth;
 pub use frozen::Frozen;
@@ -360,6 +360,12 @@ impl<A: Copy> Explored<A> {
     pub fn output(&self) -> Output {
         let universe = lock(&self.universe);
         universe.view(self.row).output().cloned().unwrap_or_default()
+    }
+
+    /// The labels that threads have come to so far.
+    pub fn covered(&self) -> Labels {
+        let universe = lock(&self.universe);
+        universe.view(self.row).covered().cloned().unwrap_or_default()
     }
 
     /// The failure of a state in which all threads have ended, if heap blocks were leaked.

@@ -7,7 +7,7 @@ use crate::vm::memory::{
     Alloc, AllocKind, AtomId, Entry, Key, ObjectId, Objects, Piece, Value, Version, is_init, is_noted,
 };
 use crate::vm::thread::Thread;
-use crate::vm::world::Output;
+use crate::vm::world::{Labels, Output};
 
 use super::row::Row;
 use super::threads::Threads;
@@ -85,6 +85,15 @@ impl<A: Copy> View<'_, A> {
         let object = self.objects.find(Key::Output)?;
         match self.objects.values.get(self.version(object)) {
             Some(Value::Output(output)) => Some(output),
+            _ => None,
+        }
+    }
+
+    /// The labels that threads have come to.
+    pub fn covered(&self) -> Option<&Labels> {
+        let object = self.objects.find(Key::Covered)?;
+        match self.objects.values.get(self.version(object)) {
+            Some(Value::Covered(labels)) => Some(labels),
             _ => None,
         }
     }

@@ -45,6 +45,7 @@ impl Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Output,
+    Covered,
     Keys,
     Status(ThreadId),
     /// The static with that number.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::program::PlaceId;
 use crate::vm::hash::{FastHash, hash_of};
 use crate::vm::thread::ThreadId;
-use crate::vm::world::{Key, Output, Status};
+use crate::vm::world::{Key, Labels, Output, Status};
 
 use super::alloc::{Alloc, AllocKind, Freed, Sharing, source_of};
 use super::objects::Version;
@@ -18,6 +18,7 @@ pub enum Value {
     Block(Alloc),
     Freed(Freed),
     Output(Output),
+    Covered(Labels),
     Keys(Vec<Option<Key>>),
     Status(Status),
 }

@@ -1,21 +1,36 @@
-//! What the first execution prints: the same for any number of workers.
+//! What is kept of executions that end: what the first of them prints, which is the same for any number of workers, and how
+//! many come to each label.
+
+use std::collections::BTreeMap;
 
 use crate::explore::{Ending, Observer, Path};
 use crate::graph::Graph;
 use crate::vm::Output;
 
+use super::covers::Cover;
 use super::subject::{State, Subject};
 
-/// Keeps what the first executions of a worker print.
+/// Keeps what the first executions of a worker print, and the labels that they come to.
 #[derive(Debug, Default)]
-pub(super) struct FirstOutput {
+pub(super) struct Endings {
+    /// Whether there are labels.
+    counts: bool,
+    /// How many executions come to a label.
+    covered: BTreeMap<Box<str>, u64>,
     /// Where the part of the tree begins that is being explored.
     part: Path,
     complete: Option<(Path, Output)>,
     blocked: Option<(Path, Output)>,
 }
 
-impl Observer<Subject> for FirstOutput {
+impl Endings {
+    /// Counts labels, if there are some.
+    pub fn new(labels: &[Cover]) -> Endings {
+        Endings { counts: !labels.is_empty(), ..Endings::default() }
+    }
+}
+
+impl Observer<Subject> for Endings {
     const LOOKS: bool = false;
 
     fn begin(&mut self, path: &Path) {
@@ -23,6 +38,11 @@ impl Observer<Subject> for FirstOutput {
     }
 
     fn full(&mut self, _: &Graph, state: &State, ending: Ending) {
+        if self.counts {
+            for label in state.vm().covered() {
+                *self.covered.entry(label).or_default() += 1;
+            }
+        }
         let first = match ending {
             Ending::Complete => &mut self.complete,
             Ending::Blocked => &mut self.blocked,
@@ -34,8 +54,16 @@ impl Observer<Subject> for FirstOutput {
     }
 }
 
+/// The labels, with how many executions have come to each.
+pub(super) fn count(mut labels: Vec<Cover>, workers: &[Endings]) -> Vec<Cover> {
+    for cover in &mut labels {
+        cover.executions = workers.iter().filter_map(|worker| worker.covered.get(&*cover.label)).sum();
+    }
+    labels
+}
+
 /// What the first complete execution printed; if there is none, the first one.
-pub(super) fn first(workers: Vec<FirstOutput>) -> Output {
+pub(super) fn first(workers: Vec<Endings>) -> Output {
     let (complete, blocked): (Vec<_>, Vec<_>) =
         workers.into_iter().map(|worker| (worker.complete, worker.blocked)).unzip();
     let least = |outputs: Vec<Option<(Path, Output)>>| {
