@@ -216,7 +216,7 @@ pub fn emit_body<'tcx>(
             emit.op(Op::FloatUn { op: FloatUnOp::LnGamma, ty, dst, src: arg(0) });
         }
         Foreign::Unknown(name) => {
-            let message = builder.message(format!("the foreign function `{name}`"));
+            let message = builder.message(format!("foreign function `{name}`"));
             emit.op(Op::Unsupported { message });
         }
         Foreign::Function(instance) => {

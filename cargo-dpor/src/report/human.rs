@@ -23,13 +23,13 @@ pub struct Human<W> {
     details: Details,
     /// The lines of the tests that did not pass, repeated at the end.
     not_passed: Vec<String>,
-    /// The kind of the first error.
-    explainable: Option<&'static str>,
+    /// The kinds of failures that occurred, each once.
+    kinds: Vec<&'static str>,
 }
 
 impl<W: Write> Human<W> {
     pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
-        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new(), explainable: None }
+        Human { out, style, sources: Sources::new(root), details, not_passed: Vec::new(), kinds: Vec::new() }
     }
 
     /// Where the text goes.
@@ -78,8 +78,8 @@ impl<W: Write> Report for Human<W> {
             (count(selection.tests() as u64, "test"), count(selection.targets.len() as u64, "target"));
         writeln!(self.out, "{} {tests} in {targets}", self.style.status("Running"))?;
         if selection.tests() + selection.filtered_out == 0 {
-            writeln!(self.out, "{:>12} there is no `#[dpor::test]` in the selected targets", "")?;
-            writeln!(self.out, "{:>12} (with `--all-tests`, every `#[test]` is checked)", "")?;
+            writeln!(self.out, "{:>12} no `#[dpor::test]` in the selected targets", "")?;
+            writeln!(self.out, "{:>12} (`--all-tests` also checks every `#[test]`)", "")?;
         }
         Ok(())
     }
@@ -102,11 +102,13 @@ impl<W: Write> Report for Human<W> {
             let note = self.style.warning("warning");
             writeln!(
                 self.out,
-                "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
+                "{note}: no execution runs to completion: in each one an assumption fails or a thread is blocked"
             )?;
         }
         for finding in &result.verdict.findings {
-            self.explainable.get_or_insert(finding.kind.name());
+            if !self.kinds.contains(&finding.kind.name()) {
+                self.kinds.push(finding.kind.name());
+            }
             self.finding(finding, result)?;
         }
         if let Some(advice) = &result.advice {
@@ -149,14 +151,19 @@ impl<W: Write> Report for Human<W> {
             writeln!(self.out, "{line}")?;
         }
         match summary.interrupted {
-            true => writeln!(self.out, "\nThe check was interrupted: what was not explored has not passed.")?,
+            true => writeln!(self.out, "\nInterrupted: tests that were not fully explored have not passed.")?,
             false if summary.not_run > 0 => {
-                writeln!(self.out, "\nThe tests of other targets were not run: `--no-fail-fast` runs them all.")?;
+                writeln!(self.out, "\nNot all targets were run: `--no-fail-fast` runs the others after a failure.")?;
             }
             false => {}
         }
-        if let Some(kind) = self.explainable {
-            writeln!(self.out, "\nFor more about an error: cargo dpor explain {kind}")?;
+        match &self.kinds[..] {
+            [] => {}
+            [kind] => writeln!(self.out, "\nFor more about this error: cargo dpor explain {kind}")?,
+            [first, ..] => {
+                writeln!(self.out, "\nKinds of failures: {}", self.kinds.join(", "))?;
+                writeln!(self.out, "For more about one of them: cargo dpor explain {first}")?;
+            }
         }
         self.out.flush()
     }
@@ -277,7 +284,7 @@ printed
      Summary [   0.000s] 1 test run: 0 passed, 1 failed, 2 not run
         FAIL stack tests::pops
 
-The tests of other targets were not run: `--no-fail-fast` runs them all.
+Not all targets were run: `--no-fail-fast` runs the others after a failure.
 
 For more about an error: cargo dpor explain use-after-free
 ";

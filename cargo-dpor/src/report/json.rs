@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use dpor_engine::explore::Equivalence;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::Outcome;
+use dpor_engine::vm::{RacingPair, Role};
 use serde::Serialize;
 
 use super::{Details, Report, Summary, TestResult};
@@ -103,6 +104,8 @@ struct ErrorObject<'a> {
     stack: Vec<FrameObject<'a>>,
     notes: Vec<NoteObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    race: Option<RacingPair>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
@@ -118,6 +121,9 @@ struct FrameObject<'a> {
 
 #[derive(Serialize)]
 struct NoteObject<'a> {
+    role: Role,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<u16>,
     message: &'a str,
     file: Option<&'a str>,
     line: Option<u32>,
@@ -219,6 +225,8 @@ impl<'a> ErrorObject<'a> {
             column: frame.location.column,
         });
         let notes = problem.notes.iter().map(|note| NoteObject {
+            role: note.role,
+            thread: note.thread,
             message: &note.message,
             file: note.location.as_ref().map(|place| place.file.as_str()),
             line: note.location.as_ref().map(|place| place.line),
@@ -234,6 +242,7 @@ impl<'a> ErrorObject<'a> {
             thread: problem.thread,
             stack: frames.collect(),
             notes: notes.collect(),
+            race: problem.race,
             report: execution.and_then(|execution| Some(execution.picture.as_ref()?.display().to_string())),
             trace: execution.filter(|_| with_trace).map(|execution| &execution.trace),
         }
@@ -282,7 +291,7 @@ mod tests {
                 r#""executions":3,"blocked":0,"seconds":0.25,"error":{"kind":"use-after-free","message":"gone","#,
                 r#""file":"src/lib.rs","line":41,"column":13,"replay":"target/dpor/replay/tests-pops.tso.json","#,
                 r#""stack":[{"function":"tests::pops::pops","file":"src/lib.rs","line":41,"column":13}],"#,
-                r#""notes":[{"message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
+                r#""notes":[{"role":"freed","message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
                 "\n"
             )
         );
