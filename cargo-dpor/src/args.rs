@@ -19,7 +19,7 @@ use crate::report::Extent;
 #[derive(Debug, Parser)]
 #[command(name = "cargo-dpor", bin_name = "cargo dpor", version, about, disable_help_subcommand = true)]
 #[command(
-    after_help = "Examples:\n  cargo dpor test                 check all tests of the crate\n  cargo dpor test --suggest pop   find changes with which a failing test passes\n  cargo dpor explain data-race    what that is, with an example"
+    after_help = "Examples:\n  cargo dpor test                 check all tests of the crate\n  cargo dpor test --suggest pop   suggest changes that make a failing test pass\n  cargo dpor explain data-race    what the error means, with an example"
 )]
 #[command(styles = clap::builder::Styles::styled())]
 pub struct Cli {
@@ -31,11 +31,11 @@ pub struct Cli {
 pub enum Command {
     /// Check the tests of a crate: explore every execution of each
     Test(Box<TestArgs>),
-    /// Run a failing execution again that `test` has recorded
+    /// Replay a failing execution that `test` has recorded
     Replay(ReplayArgs),
-    /// Build what is needed once: the standard library with its MIR (`test` does this by itself)
+    /// Build the standard library with its MIR, once (`test` does this on its first run)
     Setup(SetupArgs),
-    /// Say what a kind of error means, with an example
+    /// Explain a kind of error, with an example
     Explain(ExplainArgs),
     /// Run litmus tests, without a compiler
     Litmus(LitmusArgs),
@@ -43,10 +43,10 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The library is kept in $DPOR_SYSROOT_DIR or, where that is not set, in the user's cache directory."
+    after_help = "The standard library is kept in $DPOR_SYSROOT_DIR, or in the user's cache directory if that is not set."
 )]
 pub struct SetupArgs {
-    /// When to use colors (auto: on a terminal)
+    /// When to use colors (auto: if the output is a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
 }
@@ -54,38 +54,38 @@ pub struct SetupArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: cargo dpor explain data-race")]
 pub struct ExplainArgs {
-    /// An error kind, `incomplete` or `unsupported`; without one, all are listed
+    /// An error kind, `incomplete` or `unsupported` [default: list all of them]
     #[arg(value_name = "KIND")]
     pub kind: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code: 1 the failure was reproduced; 2 it was not, because the program has changed or cannot be built."
+    after_help = "Exit codes: 1 the failure was reproduced; 2 it was not: the program has changed or does not build."
 )]
 pub struct ReplayArgs {
-    /// The file that the report of the failure names
+    /// The file named in the report of the failure
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Path to Cargo.toml, where the file is not in the target directory of the crate
+    /// Path to Cargo.toml, if FILE is not in the target directory of the crate
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
-    /// Override a configuration value, as when the execution was recorded
+    /// Override a configuration value; use the same values as when the execution was recorded
     #[arg(long, value_name = "KEY=VALUE|PATH")]
     pub config: Vec<String>,
-    /// The directory for all generated artifacts: ours are in its subdirectory `dpor`
+    /// Directory for all generated artifacts; cargo-dpor uses its subdirectory `dpor`
     #[arg(long, value_name = "DIRECTORY")]
     pub target_dir: Option<PathBuf>,
     /// Run without accessing the network
     #[arg(long)]
     pub offline: bool,
-    /// Print text for people, or JSON with the whole trace
+    /// Print human-readable text, or JSON with the whole trace
     #[arg(long, default_value = "human")]
     pub format: Format,
-    /// How much of the execution is shown: what matters, or everything
+    /// Show the relevant steps of the execution, or all of them
     #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
     pub trace: Extent,
-    /// When to use colors (auto: on a terminal)
+    /// When to use colors (auto: if the output is a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// Print less of cargo's progress
@@ -98,34 +98,34 @@ pub struct ReplayArgs {
 pub struct TestArgs {
     #[command(flatten)]
     pub filter: Filter,
-    /// What to do where no test is selected: pass, warn, fail
+    /// What to do if no test is selected: pass, warn, fail
     #[arg(long, value_name = "ACTION", default_value = "fail")]
     pub no_tests: NoTests,
     /// List the slowest tests at the end
     #[arg(long)]
     pub slow: bool,
-    /// Show what the tests print, also of those that pass
+    /// Show the output of tests, including those that pass
     #[arg(long, alias = "no-capture")]
     pub nocapture: bool,
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
-    /// Print text for people, one JSON object a line, JUnit's XML, or annotations for GitHub
+    /// Print human-readable text, JSON lines, JUnit XML, or annotations for GitHub
     #[arg(long, default_value = "human")]
     pub format: Format,
-    /// How much of a failing execution is shown: what matters, or everything
+    /// Show the relevant steps of a failing execution, or all of them
     #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
     pub trace: Extent,
-    /// When to use colors (auto: on a terminal)
+    /// When to use colors (auto: if the output is a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// Write a page with a picture of each failing execution
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
-    /// Of a failing test: find changes with which it passes
+    /// Suggest changes with which a failing test passes
     #[arg(long)]
     pub suggest: bool,
-    /// Of a passing test: find weaker orderings with which it still passes
+    /// Find weaker orderings with which a passing test still passes
     #[arg(long)]
     pub relax: bool,
     #[command(flatten)]
@@ -163,19 +163,19 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub buffer_bound: Option<u32>,
-    /// Which executions count as the same: trace, reads-from [default: trace]
+    /// Equivalence: which executions are explored once: trace, reads-from [default: trace]
     #[arg(long, value_name = "KIND", help_heading = "Exploration")]
     pub equivalence: Option<Equivalence>,
-    /// What is done about threads that wait in loops: full, in-place, stale, off [default: full]
+    /// How spin loops are handled: full, in-place, stale, off [default: full]
     #[arg(long, value_name = "LEVEL", help_heading = "Exploration")]
     pub r#await: Option<AwaitLevel>,
-    /// Explore updates that commute in one order only: on, off [default: on]
+    /// Explore commuting updates in one order only: on, off [default: on]
     #[arg(long, value_name = "SWITCH", help_heading = "Exploration")]
     pub commute: Option<Switch>,
-    /// Explore threads that are alike in one order only: on, off [default: on]
+    /// Explore identical threads in one order only: on, off [default: on]
     #[arg(long, value_name = "SWITCH", help_heading = "Exploration")]
     pub symmetry: Option<Switch>,
-    /// Let a loop that does not end by itself iterate at most so often: the test is incomplete then
+    /// Bound for loops that do not end by themselves: after N iterations, the test is incomplete
     #[arg(
         long,
         value_name = "N",
@@ -187,7 +187,7 @@ pub struct ExploreArgs {
     /// Let `compare_exchange_weak` fail spuriously
     #[arg(long, help_heading = "Exploration")]
     pub spurious: bool,
-    /// How many threads explore [default: all cores]
+    /// Number of exploring threads [default: all cores]
     #[arg(
         long,
         value_name = "N",
@@ -196,7 +196,7 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub workers: Option<NonZeroUsize>,
-    /// Stop a test after so many executions: it is incomplete then
+    /// Stop a test after N executions: it is incomplete
     #[arg(
         long,
         value_name = "N",
@@ -205,7 +205,7 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_executions: Option<NonZeroU64>,
-    /// Stop a test after so many seconds: it is incomplete then
+    /// Stop a test after this many seconds: it is incomplete
     #[arg(
         long,
         value_name = "SECONDS",
@@ -214,7 +214,7 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub timeout: Option<Duration>,
-    /// Stop a test when the process takes so much memory, such as 4G: it is incomplete then [default: 3/4 of what is free]
+    /// Stop a test when the process uses this much memory, such as 4G: it is incomplete [default: 3/4 of what is free]
     #[arg(
         long,
         value_name = "SIZE",
@@ -223,7 +223,7 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_memory: Option<u64>,
-    /// Stop an execution after so many jumps and calls: the test is incomplete then [default: 500 million]
+    /// Stop an execution after N jumps and calls: the test is incomplete [default: 500 million]
     #[arg(
         long,
         value_name = "N",
@@ -232,7 +232,7 @@ pub struct ExploreArgs {
         help_heading = "Exploration"
     )]
     pub max_steps: Option<NonZeroU64>,
-    /// Run so many random executions instead of all
+    /// Run N random executions instead of all
     #[arg(
         long,
         value_name = "N",
@@ -247,7 +247,7 @@ pub struct ExploreArgs {
     /// Show an execution that reaches this label of `dpor::cover!`
     #[arg(long, value_name = "LABEL", help_heading = "Exploration")]
     pub show_cover: Option<String>,
-    /// Explore on after an error, and report each distinct one
+    /// Continue after an error, and report each distinct one
     #[arg(long, help_heading = "Exploration")]
     pub keep_going: bool,
 }
@@ -277,22 +277,22 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 /// Which tests of the selected targets are run.
 #[derive(Debug, Default, Args)]
 pub struct Filter {
-    /// Run the tests whose name contains one of these
+    /// Run only tests whose name contains one of these
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// The filters are full names
+    /// Match the filters against full names
     #[arg(long)]
     pub exact: bool,
-    /// Leave out the tests whose name contains this
+    /// Skip tests whose name contains this
     #[arg(long, value_name = "FILTER")]
     pub skip: Vec<String>,
-    /// List the tests, run none
+    /// List the tests without running them
     #[arg(long)]
     pub list: bool,
     /// Run only the ignored tests
     #[arg(long, conflicts_with = "include_ignored")]
     pub ignored: bool,
-    /// Run the ignored tests too
+    /// Run the ignored tests as well
     #[arg(long)]
     pub include_ignored: bool,
     /// Run one part of the tests: count:M/N or hash:M/N
@@ -337,7 +337,7 @@ pub struct CargoArgs {
     #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Cargo")]
     pub verbose: u8,
 
-    /// Check every `#[test]` too, not only each `#[dpor::test]`
+    /// Check every `#[test]`, not only each `#[dpor::test]`
     #[arg(long)]
     pub all_tests: bool,
 
@@ -347,7 +347,7 @@ pub struct CargoArgs {
     /// Check the tests of all packages in the workspace
     #[arg(long, alias = "all", help_heading = "Package selection")]
     pub workspace: bool,
-    /// Leave this package out
+    /// Exclude this package
     #[arg(long, value_name = "SPEC", requires = "workspace", help_heading = "Package selection")]
     pub exclude: Vec<String>,
 
@@ -376,7 +376,7 @@ pub struct CargoArgs {
     #[arg(long, help_heading = "Target selection")]
     pub all_targets: bool,
 
-    /// Features to activate, with commas or spaces between them
+    /// Features to activate, separated by commas or spaces
     #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Feature selection")]
     pub features: Vec<String>,
     /// Activate all features
@@ -395,7 +395,7 @@ pub struct CargoArgs {
     /// How many jobs cargo runs at a time
     #[arg(short, long, value_name = "N", help_heading = "Compilation")]
     pub jobs: Option<String>,
-    /// The directory for all generated artifacts: ours are in its subdirectory `dpor`
+    /// Directory for all generated artifacts; cargo-dpor uses its subdirectory `dpor`
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation")]
     pub target_dir: Option<PathBuf>,
 

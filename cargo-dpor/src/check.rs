@@ -13,7 +13,7 @@ use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
 use dpor_engine::verdict::ErrorKind;
-use dpor_engine::vm::{self, Failure, FailureKind, Image, Object, RunOptions, StackFrame, Stream, ThreadId};
+use dpor_engine::vm::{self, Failure, FailureKind, Image, NoteKind, Object, RunOptions, StackFrame, Stream};
 
 use crate::compile::Binary;
 use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
@@ -22,9 +22,6 @@ use crate::settings::Settings;
 
 /// Variables that the program does not see: the checker shows stacks itself.
 const HIDDEN: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
-
-/// What the machine says of an execution that has taken too many steps.
-const OUT_OF_STEPS: &str = "the limit of steps is reached";
 
 /// What a check came to.
 #[derive(Default)]
@@ -74,7 +71,7 @@ pub fn check_program(
     match catch_unwind(explore) {
         Ok(checked) => conclude(checked, binary, test, settings),
         Err(payload) => {
-            let message = format!("internal error of the checker, please report it: {}", panic_message(&*payload));
+            let message = format!("internal error: {}; please report this bug", panic_message(&*payload));
             Check { findings: vec![Finding::new(FindingKind::Unsupported, message, place)], ..Check::default() }
         }
     }
@@ -89,7 +86,7 @@ pub fn replay(
 ) -> Result<Finding, ReplayError> {
     let (image, options) = (Image::of(&binary.program), options(binary, settings));
     let found = check::replay(&image, test.entry, &options, recording)?;
-    Ok(finding(found, binary, test, settings))
+    Ok(finding(found, binary, test))
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {
@@ -115,8 +112,10 @@ fn environment(binary: &Binary) -> BTreeMap<String, String> {
 fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {
     let is_all = checked.failures.is_empty() && checked.limit.is_none();
     let missing = checked.covers.iter().filter(|cover| is_all && cover.executions == 0).map(never_reached).collect();
-    let limit = checked.limit.map(|limit| reason::finding(limit, &checked, settings));
-    let found = checked.failures.into_iter().map(|found| finding(found, binary, test, settings));
+    // Sampling ends at its first failure.
+    let limit = checked.limit.filter(|limit| *limit != Limit::Samples || checked.failures.is_empty());
+    let limit = limit.map(|limit| reason::finding(limit, &checked, settings));
+    let found = checked.failures.into_iter().map(|found| finding(found, binary, test));
     let mut findings: Vec<Finding> = found.collect();
     findings.extend(limit);
     let Checked { stats, covers, restarts, survey, .. } = checked;
@@ -130,7 +129,7 @@ fn never_reached(cover: &Cover) -> Finding {
         .note("`dpor::cover!` names a place that some execution must reach")
 }
 
-fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Settings) -> Finding {
+fn finding(found: Counterexample, binary: &Binary, test: &Test) -> Finding {
     let Counterexample { failure, trace, output: printed, recording } = found;
     let mut problem = problem(&failure, trace.threads.len() > 1, test);
     if is_in_harness(&failure) {
@@ -149,14 +148,7 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test, settings: &Setti
         FailureKind::Unsupported => FindingKind::Unsupported,
         FailureKind::Covered => FindingKind::Covered,
     };
-    let finding = Finding { kind, problem, execution: Some(execution) };
-    match kind {
-        FindingKind::Limit if finding.problem.message == OUT_OF_STEPS => {
-            let max = settings.max_steps;
-            finding.note(format!("an execution has at most {max} steps: `--max-steps` sets another limit"))
-        }
-        _ => finding,
-    }
+    Finding { kind, problem, execution: Some(execution) }
 }
 
 fn output(output: &vm::Output) -> Output {
@@ -181,10 +173,16 @@ fn problem(failure: &Failure, several_threads: bool, test: &Test) -> Problem {
         origin: frame.origin,
         location: frame.location.clone(),
     };
-    let note = |note: &vm::Note| {
-        let by = note.thread.filter(|_| several_threads).map(ThreadId::phrase);
-        Note { message: with_thread(with_user_names(&note.message, test), by), location: note.location.clone() }
+    let note = |note: &vm::Note| Note {
+        role: note.kind.role(),
+        message: with_user_names(&note.message(several_threads), test),
+        location: note.location.clone(),
+        thread: note.thread.map(|thread| thread.0),
     };
+    let panics_with = failure.notes.iter().find_map(|note| match &note.kind {
+        NoteKind::Propagates { message } => Some(message.clone()),
+        _ => None,
+    });
     // A panic's message is the user's own.
     let message = match failure.kind {
         FailureKind::Error(ErrorKind::Panic) => failure.message.clone(),
@@ -196,20 +194,14 @@ fn problem(failure: &Failure, several_threads: bool, test: &Test) -> Problem {
         thread: several_threads.then_some(failure.thread.0),
         stack: own_frames(&failure.stack, test).into_iter().map(frame).collect(),
         notes: failure.notes.iter().map(note).collect(),
+        race: failure.race,
+        panics_with,
     }
 }
 
 /// Whether the test has returned: what it returned means that it failed.
 fn is_in_harness(failure: &Failure) -> bool {
     !failure.stack.is_empty() && failure.stack.iter().all(|frame| frame.origin == Origin::Std)
-}
-
-/// What was done `here` was done by a thread.
-fn with_thread(message: String, thread: Option<String>) -> String {
-    match thread {
-        Some(thread) if message.ends_with(" here") && !message.contains(&thread) => format!("{message} by {thread}"),
-        _ => message,
-    }
 }
 
 fn with_source_names(mut trace: Trace, test: &Test) -> Trace {
@@ -277,13 +269,5 @@ mod tests {
         let own = own_frames(&stack, &test);
         let names = own.iter().map(|frame| with_user_names(&frame.function, &test));
         assert_eq!(names.collect::<Vec<_>>(), ["tests::a::helper", "tests::a"]);
-    }
-
-    #[test]
-    fn what_was_done_here_was_done_by_a_thread() {
-        let by = || Some("thread 1".to_owned());
-        assert_eq!(with_thread("freed here".into(), by()), "freed here by thread 1");
-        assert_eq!(with_thread("freed here".into(), None), "freed here");
-        assert_eq!(with_thread("thread 1 waits here".into(), by()), "thread 1 waits here");
     }
 }

@@ -101,7 +101,7 @@ pub fn compile(
     let Some(artifacts) = run_cargo(&mut cargo)? else { return Ok(None) };
     match load_all(&artifacts, workspace, style) {
         Err(error) if error.is::<LoadError>() => {
-            eprintln!("{}: {error:#}: it is built anew", style.warning("warning"));
+            eprintln!("{}: {error:#}; rebuilding", style.warning("warning"));
             // Cargo compiles what is missing.
             artifacts.iter().for_each(|artifact| drop(fs::remove_file(&artifact.metadata)));
             let Some(artifacts) = run_cargo(&mut cargo)? else { return Ok(None) };
@@ -123,11 +123,11 @@ fn load_all(artifacts: &[Artifact], workspace: &Workspace, style: Style) -> Resu
 
 /// The driver is installed beside this program.
 fn driver() -> Result<PathBuf> {
-    let own = env::current_exe().context("cannot find the path of this program")?;
+    let own = env::current_exe().context("cannot determine the path of this program")?;
     let driver = own.with_file_name("dpor-driver");
     ensure!(
         driver.is_file(),
-        "{} is missing: it belongs beside {}\n\nInstall both with: cargo install --force --path cargo-dpor",
+        "{} is missing: it must be installed next to {}\n\nInstall both with: cargo install --force --path cargo-dpor",
         driver.display(),
         own.display()
     );
@@ -162,7 +162,7 @@ fn run_cargo(cargo: &mut Command) -> Result<Option<Vec<Artifact>>> {
     // A library is compiled with and without its tests: what is said of both is shown once.
     let mut shown = HashSet::new();
     for line in BufReader::new(stdout).lines() {
-        match Message::parse(line.context("cannot read what cargo prints")?) {
+        match Message::parse(line.context("cannot read the output of cargo")?) {
             Message::Diagnostic(text) if shown.contains(&text) => {}
             Message::Diagnostic(text) => {
                 eprint!("{text}");
@@ -183,13 +183,16 @@ fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Opti
     let directory = workspace.package_directory(&artifact.package_id)?.to_owned();
     let what = format!("{} `{}` of package `{package}`", artifact.kind.name(), artifact.target);
     if artifact.procedural_macro {
-        let why = "is a procedural macro, whose unit tests are not checked: integration tests are";
+        let why = "is a procedural macro: its unit tests are not checked, only its integration tests";
         eprintln!("{}: {what} {why}", style.warning("warning"));
         return Ok(None);
     }
     let path = artifact.metadata.with_extension("dpor");
     if !path.is_file() && !workspace.has_harness(&artifact.package_id, artifact.kind.name(), &artifact.target)? {
-        eprintln!("{}: {what} has `harness = false`: there are no tests to find", style.warning("warning"));
+        eprintln!(
+            "{}: {what} has `harness = false`: its tests cannot be listed and are not checked",
+            style.warning("warning")
+        );
         return Ok(None);
     }
     ensure!(

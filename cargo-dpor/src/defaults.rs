@@ -116,10 +116,10 @@ fn check_key(key: &str, value: &Value) -> Result<()> {
     let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == key) else { return Ok(()) };
     let table = serde_json::json!({ key: value });
     let checked = match value.is_null() {
-        true => Err(anyhow!("it is no number")),
+        true => Err(anyhow!("not a number")),
         false => serde_json::from_value(table).map_err(anyhow::Error::from).and_then(|table: Table| table.check()),
     };
-    checked.map(drop).with_context(|| format!("key `{key}`: allowed is {allowed}"))
+    checked.map(drop).with_context(|| format!("key `{key}`: expected {allowed}"))
 }
 
 /// The line where a manifest has a key of the table.
@@ -140,13 +140,13 @@ impl Table {
         };
         let parse = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
         let model: Option<Vec<MemoryModel>> = model.map(parse).transpose().context("key `model`")?;
-        ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: it names no model");
+        ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: names no model");
         let equivalence = self.equivalence.map(|kind| kind.parse()).transpose().context("key `equivalence`")?;
         let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
         let commute = self.commute.map(|text| switch(&text)).transpose().context("key `commute`")?;
         let symmetry = self.symmetry.map(|text| switch(&text)).transpose().context("key `symmetry`")?;
         let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().ok().context("key `timeout`")?;
-        ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: it must be greater than 0");
+        ensure!(timeout.is_none_or(|timeout| !timeout.is_zero()), "key `timeout`: must be greater than 0");
         let max_memory = self.max_memory.as_deref().map(memory::parse).transpose();
         let max_memory = max_memory.map_err(|wrong| anyhow!("key `max-memory`: {wrong}"))?;
         Ok(Defaults {
@@ -228,8 +228,8 @@ mod tests {
             (json!({ "max-memory": "lots" }), "such as 512M or 4G"),
             (json!({ "timeout": 0.0 }), "greater than 0"),
             (json!({ "spurious": "yes" }), "boolean"),
-            (json!({ "spurious": "yes" }), "key `spurious`: allowed is true or false"),
-            (json!({ "timeout": null }), "key `timeout`: allowed is a number of seconds greater than 0"),
+            (json!({ "spurious": "yes" }), "key `spurious`: expected true or false"),
+            (json!({ "timeout": null }), "key `timeout`: expected a number of seconds greater than 0"),
             (json!({ "unroll": null }), "at least 1"),
             (json!({ "model": 3 }), "names of memory models: rc11, sc, tso, pso"),
             (json!(3), "[package.metadata.dpor]"),

@@ -35,7 +35,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8> {
     };
     let wanted = kind.trim_start_matches("error[").trim_end_matches(']');
     let Some((_, text)) = TEXTS.iter().find(|(name, _)| *name == wanted) else {
-        bail!("there is no error kind `{kind}`\n\n{}", list());
+        bail!("unknown error kind `{kind}`\n\n{}", list());
     };
     print(text)
 }
@@ -50,7 +50,7 @@ fn print(text: &str) -> Result<u8> {
 
 fn list() -> String {
     let names = TEXTS.map(|(name, _)| format!("    {name}\n")).concat();
-    format!("The kinds are:\n\n{names}\nAn example of each: cargo dpor explain KIND")
+    format!("Error kinds:\n\n{names}\nFor an explanation with an example: cargo dpor explain KIND")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use dpor_engine::check::Recording;
 use dpor_engine::program::Origin;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::{ErrorKind, Location};
+use dpor_engine::vm::{RacingPair, Role};
 
 /// Something that keeps a test from passing.
 #[derive(Clone, Debug)]
@@ -63,6 +64,10 @@ pub struct Problem {
     /// The active functions, the innermost first.
     pub stack: Vec<Frame>,
     pub notes: Vec<Note>,
+    /// The accesses of a race.
+    pub race: Option<RacingPair>,
+    /// What the test itself panics with, where the error is the panic of a thread that it joins.
+    pub panics_with: Option<String>,
 }
 
 /// An active function.
@@ -76,8 +81,11 @@ pub struct Frame {
 /// Something that explains a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
+    pub role: Role,
     pub message: String,
     pub location: Option<Location>,
+    /// The number of the thread that it is about.
+    pub thread: Option<u16>,
 }
 
 /// What a test printed.
@@ -98,7 +106,8 @@ impl Finding {
 
     /// The same with one more note.
     pub fn note(mut self, message: impl Into<String>) -> Finding {
-        self.problem.notes.push(Note { message: message.into(), location: None });
+        let note = Note { role: Role::Explains, message: message.into(), location: None, thread: None };
+        self.problem.notes.push(note);
         self
     }
 }

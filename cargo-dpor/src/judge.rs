@@ -59,7 +59,7 @@ fn expected_kind(config: &TestConfig) -> Option<ErrorKind> {
 /// An expectation that is not met is a failed assertion of the test.
 fn missing(expected: ErrorKind, config: &TestConfig, place: Location) -> Finding {
     let message = match config.expect {
-        Some(_) => format!("the test did not have the expected error: {}", expected.name()),
+        Some(_) => format!("expected error `{}` did not occur", expected.name()),
         None => "test did not panic as expected".to_owned(),
     };
     Finding::new(FindingKind::Error(ErrorKind::Panic), message, Some(place))
@@ -67,7 +67,8 @@ fn missing(expected: ErrorKind, config: &TestConfig, place: Location) -> Finding
 
 /// Whether the message of a panic has the text that `#[should_panic]` names.
 fn has_text(finding: &Finding, config: &TestConfig) -> bool {
-    config.should_panic.as_ref().is_none_or(|should| finding.problem.message.contains(should.expected.as_str()))
+    let message = finding.problem.panics_with.as_ref().unwrap_or(&finding.problem.message);
+    config.should_panic.as_ref().is_none_or(|should| message.contains(should.expected.as_str()))
 }
 
 /// Says of a panic which text it lacks.

@@ -113,7 +113,7 @@ fn print(out: &mut impl Write, test: &LitmusTest, result: &LitmusResult, format:
             let verdict = match result.expected {
                 Some(Verdict::Match) => "ok",
                 Some(Verdict::Mismatch) => "MISMATCH",
-                None => "nothing expected",
+                None => "no expectation",
             };
             writeln!(out, "{} under {}: {found}: {verdict}", test.name, result.model)
         }
@@ -150,6 +150,6 @@ impl Tally {
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Tally { matched, mismatched, unknown, malformed } = self;
-        write!(f, "{matched} as expected, {mismatched} not, {unknown} without expectation, {malformed} malformed")
+        write!(f, "{matched} matched, {mismatched} mismatched, {unknown} without expectation, {malformed} malformed")
     }
 }

@@ -134,7 +134,7 @@ fn warn_of_options_without_effect(selection: &Selection, args: &TestArgs) -> Res
     }
     if !bounded {
         let warning = Style::for_stderr(args.color).warning("warning");
-        eprintln!("{warning}: `--buffer-bound` has no effect: no test is checked under tso or pso (`--model tso`)");
+        eprintln!("{warning}: `--buffer-bound` has no effect: no test is checked under tso or pso (add `--model tso`)");
     }
     Ok(())
 }

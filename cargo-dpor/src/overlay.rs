@@ -322,7 +322,12 @@ impl Edit {
         let path = library.join(self.path);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let found = text.matches(self.from).count();
-        ensure!(found == self.times, "{} is not as expected: it has {found} times `{}`", path.display(), self.from);
+        ensure!(
+            found == self.times,
+            "{} is not as expected: it contains `{}` {found} times",
+            path.display(),
+            self.from
+        );
         write(&path, &text.replace(self.from, self.to))
     }
 }

@@ -24,7 +24,8 @@ pub struct Gallery {
 
 impl Gallery {
     pub fn open(directory: &Path, root: &Path) -> Result<Gallery> {
-        fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {}", directory.display()))?;
+        fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create the directory {}", directory.display()))?;
         Ok(Gallery { directory: directory.to_owned(), root: root.to_owned() })
     }
 

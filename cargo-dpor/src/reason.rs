@@ -32,22 +32,22 @@ fn message(limit: Limit, checked: &Checked, settings: &Settings) -> String {
     match limit {
         Limit::Executions => {
             let max = settings.max_executions.unwrap_or_default();
-            format!("there are more executions than the {max} that were to be explored")
+            format!("execution limit reached: there are more than {max} executions")
         }
         Limit::Time => {
             let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
             let how = if settings.sampling.is_some() { "sampled" } else { "explored" };
-            format!("not all executions could be {how} in {seconds} s")
+            format!("time limit reached: not all executions were {how} in {seconds} s")
         }
         Limit::Memory => {
             let size = memory::format(settings.max_memory.unwrap_or_default());
-            format!("not all executions could be explored in {size} of memory")
+            format!("memory limit reached: not all executions were explored in {size}")
         }
         Limit::Samples => {
             let samples = checked.stats.executions + checked.stats.blocked;
-            format!("{} random executions have no error; the others were not explored", grouped(samples))
+            format!("{} random executions have no error; not all executions were explored", grouped(samples))
         }
-        Limit::Interrupt => "the check was interrupted before all executions were explored".to_owned(),
+        Limit::Interrupt => "interrupted: not all executions were explored".to_owned(),
     }
 }
 
@@ -62,7 +62,7 @@ fn notes(limit: Limit, checked: &Checked) -> Vec<String> {
         notes.extend(estimate(&survey.estimate, explored));
         notes.extend(hot(survey));
         notes.extend(survey.loops.iter().take(PLACES).map(|(location, times)| {
-            format!("a thread comes by {} up to {times} times in one execution", place(location))
+            format!("a thread passes {} up to {times} times in one execution", place(location))
         }));
     }
     notes
@@ -129,13 +129,13 @@ fn remedies(limit: Limit, checked: &Checked) -> Vec<String> {
         Limit::Memory => Some("--max-memory"),
         Limit::Samples | Limit::Interrupt => None,
     };
-    let mut remedies: Vec<String> = option.iter().map(|option| format!("`{option}` sets another limit")).collect();
+    let mut remedies: Vec<String> = option.iter().map(|option| format!("`{option}` sets the limit")).collect();
     let survey = checked.survey.as_ref();
     let longest = survey.and_then(|survey| survey.loops.first()).filter(|(_, times)| *times >= LONG);
     if let Some((location, _)) = longest {
         let place = place(location);
         remedies.push(match is_own(location) {
-            true => format!("fewer iterations at {place} make the test smaller: two find most bugs"),
+            true => format!("reduce the iterations at {place}: two find most bugs"),
             false => format!("`--unroll 2` bounds loops such as that at {place}"),
         });
     }
@@ -143,7 +143,7 @@ fn remedies(limit: Limit, checked: &Checked) -> Vec<String> {
         remedies.push(format!("with `--equivalence reads-from` there are about {}", number(executions)));
     }
     match limit {
-        Limit::Samples => remedies.push("`--sample` with a larger number, or another `--seed`, runs others".to_owned()),
+        Limit::Samples => remedies.push("a larger `--sample`, or another `--seed`, runs other executions".to_owned()),
         Limit::Time | Limit::Memory if survey.is_some_and(|survey| !survey.hot.is_empty()) => {
             remedies.push("`--sample 1000` runs random executions of tests of any size".to_owned());
         }

@@ -235,8 +235,8 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
 /// Runs the execution. One that a program could not have had may also end in a panic.
 fn run(binary: &Binary, test: &Test, replay: &Replay) -> Result<Finding> {
     let run = AssertUnwindSafe(|| check::replay(binary, test, &replay.settings, &replay.execution));
-    let result = catch_unwind(run).map_err(|_| anyhow!("the execution is damaged\n\n{}", remedy(replay)))?;
-    result.map_err(|error| anyhow!("{error}: does it depend on the environment?\n\n{}", remedy(replay)))
+    let result = catch_unwind(run).map_err(|_| anyhow!("the recorded execution is damaged\n\n{}", remedy(replay)))?;
+    result.map_err(|error| anyhow!("{error}; the test may depend on the environment\n\n{}", remedy(replay)))
 }
 
 /// What cargo is asked for: what the file says of the program, and what the user says of everything else.
@@ -266,17 +266,17 @@ fn parse(text: &str, path: &Path) -> Result<Replay> {
     let format = json["dpor_replay"].as_u64();
     ensure!(
         format.is_some(),
-        "{} is no execution that `cargo dpor test` has recorded\n\nThose are in target/dpor/replay",
+        "{} is not an execution recorded by `cargo dpor test`\n\nRecorded executions are in target/dpor/replay",
         path.display()
     );
     ensure!(
         format == Some(u64::from(FORMAT)),
-        "{} was recorded by cargo-dpor {}, and this is {}\n\nCheck the test again",
+        "{} was recorded by cargo-dpor {}, but this is {}\n\nCheck the test again",
         path.display(),
         for_terminal(json["version"].as_str().unwrap_or("of another version")),
         env!("CARGO_PKG_VERSION")
     );
-    let damaged = || format!("{} is damaged, check the test again", path.display());
+    let damaged = || format!("{} is damaged; check the test again", path.display());
     let replay: Replay = serde_json::from_value(json).with_context(damaged)?;
     replay.build.validate().with_context(damaged)?;
     Ok(replay)
@@ -293,9 +293,9 @@ fn enter(replay: &Replay, args: &ReplayArgs, toolchain: &Toolchain) -> Result<()
         None => manifest_directory(&file).or_else(|| manifest_directory(&env::current_dir().ok()?)),
     };
     let start = start.with_context(|| {
-        format!("there is no crate where {} is: name it with `--manifest-path PATH`", args.file.display())
+        format!("{} is not in the target directory of a crate; use `--manifest-path PATH`", args.file.display())
     })?;
-    let cannot = |directory: &Path| format!("cannot go to {}", directory.display());
+    let cannot = |directory: &Path| format!("cannot change to the directory {}", directory.display());
     env::set_current_dir(&start).with_context(|| cannot(&start))?;
     let root = Workspace::load(toolchain, &CargoArgs::default())?.root;
     let directory = replay.build.directory(&root);
@@ -310,9 +310,9 @@ fn find<'a>(binaries: &'a [Binary], replay: &Replay) -> Result<(&'a Binary, &'a 
     let binary = binaries.iter().find(is_target);
     let test = binary.and_then(|binary| binary.program.tests.iter().find(|test| test.name == replay.test));
     let (Some(binary), Some(test)) = (binary, test) else {
-        return Err(anyhow!("there is no test `{}` any more\n\n{}", for_terminal(&replay.test), remedy(replay)));
+        return Err(anyhow!("the test `{}` no longer exists\n\n{}", for_terminal(&replay.test), remedy(replay)));
     };
-    let settings = if replay.build.configured { ", or `--config` must be given as it was then" } else { "" };
+    let settings = if replay.build.configured { ", or `--config` differs from then" } else { "" };
     ensure!(
         binary.fingerprint() == replay.fingerprint,
         "the program has changed since the execution was recorded{settings}\n\n{}",
@@ -387,8 +387,8 @@ mod tests {
     fn other_files_are_refused() {
         let path = env::temp_dir().join(format!("cargo-dpor-other-{}.json", std::process::id()));
         for (text, reason) in [
-            ("{}", "is no execution that `cargo dpor test` has recorded"),
-            ("not json", "is no execution that `cargo dpor test` has recorded"),
+            ("{}", "is not an execution recorded by `cargo dpor test`"),
+            ("not json", "is not an execution recorded by `cargo dpor test`"),
             ("{\"dpor_replay\":999,\"version\":\"9.0\"}", "was recorded by cargo-dpor 9.0"),
             ("{\"dpor_replay\":1,\"version\":\"0.0\"}", "was recorded by cargo-dpor 0.0"),
             ("{\"dpor_replay\":2}", "is damaged"),

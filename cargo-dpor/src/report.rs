@@ -13,7 +13,7 @@ pub mod printable;
 mod source;
 
 pub use execution::{Extent, describe, ending, file as file_of};
-pub use names::short_file;
+pub use names::{distinct, short_file};
 pub use source::Sources;
 
 use std::env;
@@ -196,6 +196,7 @@ pub mod fixture {
     use dpor_engine::program::{FuncId, Origin, PlaceId, Program, TestConfig};
     use dpor_engine::trace::Trace;
     use dpor_engine::verdict::{ErrorKind, Location};
+    use dpor_engine::vm::Role;
 
     use super::*;
     use crate::args::tests::parse;
@@ -233,8 +234,10 @@ pub mod fixture {
     /// A use after free, in an execution without a trace.
     pub fn finding() -> Finding {
         let frame = Frame { function: "tests::pops::pops".into(), origin: Origin::User, location: place(41) };
-        let note = Note { message: "freed here".into(), location: Some(place(40)) };
+        let note = Note { role: Role::Freed, message: "freed here".into(), location: Some(place(40)), thread: None };
         let problem = Problem {
+            race: None,
+            panics_with: None,
             message: "gone".into(),
             location: Some(place(41)),
             thread: None,

@@ -53,7 +53,7 @@ pub fn prepare(toolchain: &Toolchain, care: Care, style: Style) -> Result<PathBu
     let _lock = lock::lock(&sysroot.with_added_extension("lock"), "to build the standard library", style)?;
     if !contents::is_whole(&sysroot, care) {
         if sysroot.exists() {
-            eprintln!("{}: {} is damaged: it is built anew", style.warning("warning"), sysroot.display());
+            eprintln!("{}: {} is damaged; rebuilding", style.warning("warning"), sysroot.display());
         }
         build(toolchain, &sysroot, style)?;
     }
@@ -78,7 +78,7 @@ fn cache_directory() -> Result<PathBuf> {
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(env::home_dir()?.join(".cache")))
         .map(|cache| cache.join("cargo-dpor"))
-        .with_context(|| format!("there is no home directory: set {DIRECTORY_VARIABLE} to a directory to use"))
+        .with_context(|| format!("no home directory found; set {DIRECTORY_VARIABLE} to the directory to use"))
 }
 
 fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {
@@ -99,7 +99,7 @@ fn build(toolchain: &Toolchain, sysroot: &Path, style: Style) -> Result<()> {
         overlay::copy_library(&toolchain.library_source(), &source)?;
         builder.build_from_source(&source)
     };
-    with_progress(&what, style, build).context("cannot build the standard library; `cargo dpor setup` tries again")?;
+    with_progress(&what, style, build).context("cannot build the standard library (`cargo dpor setup` tries again)")?;
     remove(&source)?;
     remove(&cargo_home(&source))?;
     remove(sysroot)?;

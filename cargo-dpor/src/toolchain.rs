@@ -47,7 +47,7 @@ impl Toolchain {
         let toolchain = match rustup_rustc()? {
             Some(rustc) => Toolchain::of_compiler(&rustc)?,
             None => Toolchain::of_compiler("rustc".as_ref())
-                .context("there is no rustup, and the compiler on the path does not do either")?,
+                .context("rustup is not installed, and the `rustc` in PATH cannot be used")?,
         };
         toolchain.check_components()?;
         Ok(toolchain)
@@ -58,11 +58,10 @@ impl Toolchain {
             .with_context(|| format!("cannot ask {} for its version", rustc.display()))?;
         ensure!(
             version.commit_hash.as_deref() == Some(COMMIT),
-            "{} is {}, but cargo-dpor was built with the compiler of commit {COMMIT}\n\n\
-             Install cargo-dpor again with {}: cargo +{} install --force --path cargo-dpor",
+            "cargo-dpor was built for a different toolchain: {} is {}, but commit {COMMIT} is needed\n\n\
+             Install cargo-dpor again: cargo +{} install --force --path cargo-dpor",
             rustc.display(),
             version.short_version_string,
-            name(),
             name(),
         );
         let sysroot = PathBuf::from(output(Command::new(rustc).args(["--print", "sysroot"]))?.trim());

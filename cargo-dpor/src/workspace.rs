@@ -52,7 +52,7 @@ impl Workspace {
             let text = error.to_string();
             anyhow!("{}", text.strip_prefix("error: ").unwrap_or(&text))
         })?;
-        let metadata: Metadata = serde_json::from_str(&json).context("cannot read what `cargo metadata` printed")?;
+        let metadata: Metadata = serde_json::from_str(&json).context("cannot parse the output of `cargo metadata`")?;
         let target = match &args.target_dir {
             Some(directory) => std::path::absolute(directory).context("--target-dir is not a path")?,
             None => metadata.target_directory,
@@ -82,7 +82,7 @@ impl Workspace {
     /// The directory of a package.
     pub fn package_directory(&self, id: &str) -> Result<&Path> {
         let manifest = &self.package(id)?.manifest_path;
-        manifest.parent().with_context(|| format!("{} is in no directory", manifest.display()))
+        manifest.parent().with_context(|| format!("{} has no parent directory", manifest.display()))
     }
 
     /// Whether a target has its own `main` in place of the test harness: it has no tests to find.
@@ -94,7 +94,7 @@ impl Workspace {
     }
 
     fn package(&self, id: &str) -> Result<&Package> {
-        self.packages.get(id).with_context(|| format!("cargo built the tests of a package that it did not name: {id}"))
+        self.packages.get(id).with_context(|| format!("cargo built tests of an unknown package: {id}"))
     }
 }
 

@@ -47,7 +47,7 @@ fn targets_are_selected_as_in_cargo_test() {
     assert_eq!(list("--exact in_m"), "");
     assert_eq!(list("--skip in_o --skip inner"), "in_main in_integration");
     project.run("test --list --test own_main").expect_code(0).expect_stderr(&[
-        "warning: test `own_main` of package `every_target` has `harness = false`: there are no tests to find",
+        "warning: test `own_main` of package `every_target` has `harness = false`: its tests cannot be listed and are not checked",
     ]);
     project.run("test --test nothing").expect_code(2).expect_stderr(&["no test target named `nothing`"]);
 }
@@ -154,7 +154,7 @@ fn workspaces_are_checked_by_package() {
     assert_eq!(list("-p two --all-features"), "plain with_extra");
     assert_eq!(list("-p one --manifest-path two/Cargo.toml"), "plain");
     assert_eq!(list("--manifest-path two/Cargo.toml"), "plain");
-    let warning = "lib `macros` of package `macros` is a procedural macro, whose unit tests are not checked";
+    let warning = "lib `macros` of package `macros` is a procedural macro: its unit tests are not checked";
     project.run("test --workspace").expect_code(0).expect_stderr(&[warning]).expect_stdout(&["3 tests run: 3 passed"]);
 }
 
@@ -214,7 +214,7 @@ fn a_damaged_program_is_built_anew() {
     let program = programs.into_iter().find(|path| path.extension().is_some_and(|name| name == "dpor")).unwrap();
     for damage in [&b"dporprog"[..], b"", b"something else"] {
         fs::write(&program, damage).unwrap();
-        project.run("test").expect_code(0).expect_stderr(&["it is built anew", "Checking damaged"]);
+        project.run("test").expect_code(0).expect_stderr(&["rebuilding", "Checking damaged"]);
         let again = project.run("test").expect_code(0);
         assert!(!again.stderr.contains("anew"), "{}", again.stderr);
     }

@@ -67,7 +67,7 @@ fn an_execution_of_another_program_is_not_run() {
         "Check the test again: cargo dpor test --exact tests::loses_an_update",
     ]);
     project.write("src/lib.rs", &LIBRARY.replace("loses", "looses"));
-    let removed = "error: there is no test `tests::loses_an_update` any more";
+    let removed = "error: the test `tests::loses_an_update` no longer exists";
     project.run(&format!("replay {FILE}")).expect_code(2).expect_stderr(&[removed]);
     project.write("src/lib.rs", "no rust");
     project.run(&format!("replay {FILE}")).expect_code(2).expect_stderr(&["could not compile"]);
@@ -89,7 +89,7 @@ fn a_file_that_is_elsewhere_is_run_where_the_user_says() {
         support::Run::of(command.current_dir(directory).arg(&file).args(arguments))
     };
     let root = Path::new("/");
-    replay(root, &[]).expect_code(2).expect_stderr(&["name it with `--manifest-path PATH`"]);
+    replay(root, &[]).expect_code(2).expect_stderr(&["use `--manifest-path PATH`"]);
     replay(root, &["--manifest-path", moved.path("Cargo.toml").to_str().unwrap()]).expect_code(1);
     replay(&moved.path("src"), &[]).expect_code(1);
     fs::remove_file(&file).unwrap();

@@ -18,12 +18,29 @@ fn reports_are_as_expected() {
     let cases = cases();
     assert!(cases.len() >= 60, "there are only {} programs", cases.len());
     let project = project(&cases);
+    check(&project, &cases, "ui-tests");
+    every_recorded_execution_fails_again(&project);
+}
+
+/// Bugs in published crates, which are dependencies.
+#[test]
+fn bugs_in_dependencies_are_shown_where_they_are() {
+    let cases = programs("ui-tests/crates");
+    assert!(cases.len() >= 6, "there are only {} programs", cases.len());
+    let file = |name: &str| read(&repository().join("ui-tests/crates").join(name));
+    let project = Project::package("crates", &file("dependencies.toml")).file("src/lib.rs", "");
+    let project = write_tests(project, &cases).file("Cargo.lock", &file("Cargo.lock"));
+    check(&project, &cases, "ui-tests/crates");
+}
+
+/// Every program must print what the file beside it in this directory says.
+fn check(project: &Project, cases: &[Case], directory: &str) {
     // Everything is compiled once, for all of them.
     project.run("test --list").expect_code(0);
     let bless = env::var_os("BLESS").is_some_and(|value| value == "1");
-    let wrong = at_once(&cases, |case| {
-        let actual = case.run(&project);
-        let expectation = repository().join(format!("ui-tests/{}.stdout", case.name));
+    let wrong = at_once(cases, |case| {
+        let actual = case.run(project);
+        let expectation = repository().join(format!("{directory}/{}.stdout", case.name));
         if bless {
             fs::write(&expectation, &actual).unwrap();
             return None;
@@ -32,7 +49,6 @@ fn reports_are_as_expected() {
         (expected != actual).then(|| format!("=== {} prints\n{actual}", case.name))
     });
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes the expectations anew", wrong.join("\n"));
-    every_recorded_execution_fails_again(&project);
 }
 
 /// Does something for several at a time, and gives what came of it.
@@ -83,7 +99,7 @@ const WORKERS: [u32; 2] = [1, 4];
 
 /// The programs in `ui-tests`, and the examples of `cargo dpor explain`.
 fn cases() -> Vec<Case> {
-    let mut cases: Vec<Case> = files("ui-tests", "rs").map(|path| Case::new(&stem(&path), read(&path))).collect();
+    let mut cases = programs("ui-tests");
     cases.extend(files("cargo-dpor/src/explain", "md").map(|path| {
         let text = read(&path);
         let example = text.split("```").nth(1).unwrap().strip_prefix("rust\n").unwrap();
@@ -91,6 +107,11 @@ fn cases() -> Vec<Case> {
     }));
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
+}
+
+/// The programs in a directory.
+fn programs(directory: &str) -> Vec<Case> {
+    files(directory, "rs").map(|path| Case::new(&stem(&path), read(&path))).collect()
 }
 
 fn files(directory: &str, extension: &'static str) -> impl Iterator<Item = PathBuf> {
@@ -110,7 +131,11 @@ fn stem(path: &Path) -> String {
 fn project(cases: &[Case]) -> Project {
     let dependency = repository().join("ui-tests/dependency");
     let manifest = format!("[dependencies]\ndependency = {{ path = {dependency:?} }}");
-    let project = Project::package("ui", &manifest).file("src/lib.rs", "");
+    write_tests(Project::package("ui", &manifest).file("src/lib.rs", ""), cases)
+}
+
+/// The same with the programs as integration tests.
+fn write_tests(project: Project, cases: &[Case]) -> Project {
     for case in cases {
         project.write(&format!("tests/{}.rs", case.name), &case.text);
     }

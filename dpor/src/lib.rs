@@ -38,15 +38,15 @@ pub mod __rt;
 /// Makes a function a test that `cargo dpor test` checks and plain `cargo test` runs once.
 ///
 /// The function may return a `Result`, and take `#[should_panic]` and `#[ignore]`. Options say how the test is
-/// explored, and win over the command line:
+/// explored, and take precedence over the command line:
 ///
 /// | option | value |
 /// |---|---|
 /// | `model` | `"rc11"`, `"sc"`, `"tso"`, `"pso"`, or several with commas between them |
 /// | `buffer_bound` | how many stores a buffer holds under `"tso"` and `"pso"` |
 /// | `equivalence` | `"trace"` or `"reads-from"` |
-/// | `expect` | the kind of error that the test must have, such as `"panic"` or `"data-race"` |
-/// | `unroll` | how often a loop iterates at most where it does not end by itself |
+/// | `expect` | the kind of error that must occur, such as `"panic"` or `"data-race"` |
+/// | `unroll` | the bound for loops that do not end by themselves |
 /// | `max_executions` | after how many executions the exploration stops |
 /// | `spurious` | whether `compare_exchange_weak` may fail spuriously |
 ///
@@ -80,9 +80,9 @@ pub fn choose(n: usize) -> usize {
     0
 }
 
-/// Declares that the execution is of no interest where `condition` is false.
+/// Discards the execution if `condition` is false.
 ///
-/// Under `cargo dpor` such an execution is dropped. Elsewhere the test ends there and passes: the thread unwinds, and
+/// Under `cargo dpor`, exploration does not continue such an execution. Elsewhere the test ends there and passes: the thread unwinds, and
 /// `#[dpor::test]` stops the unwinding. A thread that the test started ends at its false assumption, and the test passes
 /// if it then fails because that thread has no result.
 #[inline(never)]

@@ -261,7 +261,7 @@ pub fn emit_body<'tcx>(
             emit.op(Op::Unreachable { kind: ErrorKind::UndefinedBehavior, message });
         }
         Foreign::Unknown(name) => {
-            let message = builder.message(format!("the foreign function `{name}`"));
+            let message = builder.message(format!("foreign function `{name}`"));
             emit.op(Op::Unsupported { message });
         }
         Foreign::Function(instance) => {

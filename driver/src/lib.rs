@@ -127,7 +127,9 @@ impl Callbacks for Lower {
         if let Some(output) = &self.output {
             let mut builder = ProgramBuilder::new(tcx);
             if let Some(path) = builder.missing_interception() {
-                tcx.dcx().fatal(format!("the standard library has no `{path}`: this cargo-dpor does not fit it"));
+                tcx.dcx().fatal(format!(
+                    "the standard library has no `{path}`: cargo-dpor was built for a different toolchain"
+                ));
             }
             if let Err(error) = builder.collect_tests() {
                 tcx.dcx().fatal(error.to_string());

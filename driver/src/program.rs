@@ -112,8 +112,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             let name: String = instance.to_string().chars().take(LONGEST_NAME).collect();
             let text = format!("reached the recursion limit while instantiating `{name}…`");
             let mut error = self.tcx.dcx().struct_span_fatal(self.tcx.def_span(def_id), text);
-            error
-                .note(format!("`{}` leads to itself with other types, again and again", self.tcx.def_path_str(def_id)));
+            error.note(format!("`{}` is instantiated recursively with ever new types", self.tcx.def_path_str(def_id)));
             error.emit();
         }
     }
@@ -148,7 +147,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         *self.origins.entry(def_id.krate).or_insert_with(|| {
             if def_id.krate == LOCAL_CRATE {
                 Origin::User
-            } else if is_std_crate(tcx, def_id.krate) {
+            } else if is_std_crate(tcx, def_id.krate) || tcx.crate_name(def_id.krate).as_str() == "dpor" {
                 Origin::Std
             } else if is_workspace_crate(tcx, def_id.krate) {
                 Origin::User
@@ -222,7 +221,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let function = function.unwrap_or_else(|| {
             let place = self.place(span);
             let mut emitter = Emitter::new(place);
-            let message = self.message(format!("the function `{name}` needs more registers than the machine has"));
+            let message = self.message(format!("function `{name}` needs more registers than the machine has"));
             emitter.op(Op::Unsupported { message });
             emitter.finish(name.to_owned(), Origin::User, 0, 0, place).unwrap_or_else(placeholder)
         });

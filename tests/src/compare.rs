@@ -67,11 +67,14 @@ fn difference(native: &native::Run, checked: &Verdict) -> Option<String> {
         text += &format!("panics:\n  native  {:?}\n  checked {panics:?}\n", native.panics);
     }
     // A test that fails without a panic, by the value it returns or the panic it lacks, has no place to compare.
-    if let (false, Some(panic), Some(error)) = (native.passed, native.panics.last(), &checked.error) {
-        let native = (&*panic.message, Some(&*panic.file), Some(panic.line), Some(panic.column));
-        let checked = (&*error.message, error.file.as_deref(), error.line, error.column);
-        if native != checked || error.kind != "panic" {
-            text += &format!("panic:\n  native  {native:?}\n  checked {checked:?} ({})\n", error.kind);
+    // Where a test panics because a thread that it joins has panicked, the checker reports the panic of that thread.
+    if let (false, Some(last), Some(error)) = (native.passed, native.panics.last(), &checked.error) {
+        let parts = |panic: &native::Panic| {
+            (panic.message.clone(), Some(panic.file.clone()), Some(panic.line), Some(panic.column))
+        };
+        let checked = (error.message.clone(), error.file.clone(), error.line, error.column);
+        if native.panics.iter().all(|panic| parts(panic) != checked) || error.kind != "panic" {
+            text += &format!("panic:\n  native  {:?}\n  checked {checked:?} ({})\n", parts(last), error.kind);
         }
     }
     (!text.is_empty()).then_some(text)

@@ -294,7 +294,7 @@ fn found(checked: &Checked) -> String {
         None => "nowhere".to_owned(),
     };
     let notes: Vec<String> =
-        failure.notes.iter().map(|note| format!("; {}: {}", note.message, place(&note.location))).collect();
+        failure.notes.iter().map(|note| format!("; {}: {}", note.message(true), place(&note.location))).collect();
     format!("{:?} at {}: {}{}", failure.kind, place(&failure.location), failure.message, notes.concat())
 }
 

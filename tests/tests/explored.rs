@@ -1,7 +1,7 @@
 //! Every execution of concurrent programs: their numbers, and the errors that only some of them have.
 
 use dpor_engine::model::MemoryModel;
-use dpor_engine::vm::{ThreadId, Wait};
+use dpor_engine::vm::{Role, ThreadId, Wait};
 use dpor_tests::Package;
 use dpor_tests::explored::{self, Explored};
 
@@ -41,7 +41,7 @@ fn deadlocks_say_who_waits_for_what() {
         let failure = checked.failure().expect("a deadlock");
         let waiting = failure.waiting.iter().map(|waiting| (waiting.wait.expect("a reason"), &waiting.holders[..]));
         assert_eq!(waiting.collect::<Vec<_>>(), expected, "{name}");
-        let waits = failure.notes.iter().filter(|note| note.message.contains(" waits here "));
+        let waits = failure.notes.iter().filter(|note| note.kind.role() == Role::Blocked);
         assert_eq!(waits.count(), expected.len(), "{name}");
     }
 }

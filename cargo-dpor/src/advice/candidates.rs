@@ -57,7 +57,7 @@ pub fn orderings(subject: &Subject, findings: &[Finding]) -> Vec<Candidate> {
     for execution in executions(findings) {
         for step in &execution.trace.steps {
             let marked =
-                execution.trace.remarks.iter().flat_map(|remark| &remark.marks).any(|mark| mark.step == step.number);
+                execution.trace.remarks.iter().any(|remark| remark.named().any(|number| number == step.number));
             merge(&mut candidates, of_step(subject, step, marked));
         }
     }

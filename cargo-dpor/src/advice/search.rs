@@ -21,9 +21,13 @@ type Group = Vec<Change>;
 
 /// The smallest changes with which a failing test passes.
 pub fn stronger(subject: &Subject, findings: &[Finding]) -> Advice {
-    let mut found = Vec::new();
-    let ended = search(subject, findings, &mut found);
+    let (mut found, mut marked) = (Vec::new(), None);
+    let ended = search(subject, findings, &mut found, &mut marked);
     let mut groups = found;
+    if groups.is_empty() {
+        // There was no time to look for anything smaller.
+        groups.extend(marked);
+    }
     if groups.iter().flatten().all(|change| change.own) && !subject.has_other_code(findings) {
         groups.iter_mut().flatten().for_each(|change| change.own = false);
     }
@@ -37,7 +41,13 @@ pub fn stronger(subject: &Subject, findings: &[Finding]) -> Advice {
     }
 }
 
-fn search(subject: &Subject, findings: &[Finding], found: &mut Vec<Group>) -> Result<(), OutOfTime> {
+/// Fills in what is found, and what the orderings that the report calls too weak come to together.
+fn search(
+    subject: &Subject,
+    findings: &[Finding],
+    found: &mut Vec<Group>,
+    marked: &mut Option<Group>,
+) -> Result<(), OutOfTime> {
     let mut candidates = candidates::orderings(subject, findings);
     let strongest = all_strongest(subject, &mut candidates)?;
     let operations = candidates::operations(subject, &candidates);
@@ -47,10 +57,14 @@ fn search(subject: &Subject, findings: &[Finding], found: &mut Vec<Group>) -> Re
     }
     let orderings: Vec<Family> = candidates.iter().map(|candidate| candidate.others(subject)).collect();
     let fences = candidates::fences(subject, &candidates);
+    *marked = together(subject, &candidates)?;
     singles(subject, &orderings, found)?;
     if found.is_empty() {
         singles(subject, &operations, found)?;
         singles(subject, &fences, found)?;
+    }
+    if found.is_empty() {
+        found.extend(marked.take());
     }
     found.sort_by_key(|group| (is_own(group), cost(group)));
     found.truncate(MAX_NAMED);
@@ -116,6 +130,16 @@ fn singles(subject: &Subject, families: &[Family], found: &mut Vec<Group>) -> Re
         }
     }
     Ok(())
+}
+
+/// The orderings that the report calls too weak, all of them at once, made as weak again as is possible.
+fn together(subject: &Subject, candidates: &[Candidate]) -> Result<Option<Group>, OutOfTime> {
+    let marked = candidates.iter().filter(|candidate| candidate.marked);
+    let changes: Group = marked.filter_map(|candidate| candidate.strongest(subject)).collect();
+    match changes.len() > 1 && subject.passes(&changes).ok_or(OutOfTime)? {
+        true => Ok(Some(reduced(subject, changes, candidates)?)),
+        false => Ok(None),
+    }
 }
 
 /// The families of the candidates that the report calls too weak, and then the others.

@@ -1,6 +1,6 @@
 //! Where a program uses atomics and fences, and the same program with something else there.
 //!
-//! A site is a call of a method of atomics, or of `fence`, in the user's code. To change what it does, the calls there go to
+//! A site is a call of a method of atomics, or of `fence`, outside of the standard library. To change what it does, the calls there go to
 //! a changed copy of the method: one that sets its parameter first, so that it does not matter where an ordering comes
 //! from, or that has a fence, or that swaps where it stored.
 
@@ -30,9 +30,7 @@ impl Sites {
     pub fn of(program: &Arc<Program>) -> Sites {
         let mut calls: HashMap<Site, Vec<Call>> = HashMap::new();
         let methods: Vec<Option<&str>> = program.functions.iter().map(atomic_method).collect();
-        for (function, caller) in
-            program.functions.iter().enumerate().filter(|(_, caller)| caller.origin == Origin::User)
-        {
+        for (function, caller) in program.functions.iter().enumerate().filter(|(_, caller)| caller.origin.is_shown()) {
             for (pc, op) in caller.code.iter().enumerate() {
                 if let Op::Call { func, .. } = op
                     && let Some(method) = methods[func.0 as usize]

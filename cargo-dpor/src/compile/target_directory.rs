@@ -29,7 +29,7 @@ pub fn within(target: &Path) -> Result<PathBuf> {
     match NAMES.map(|name| target.join(name)) {
         [usual, _] if is_ours(&usual) => Ok(usual),
         [_, other] if is_ours(&other) => Ok(other),
-        [usual, other] => bail!("neither {} nor {} is a directory of cargo-dpor", usual.display(), other.display()),
+        [usual, other] => bail!("neither {} nor {} was created by cargo-dpor", usual.display(), other.display()),
     }
 }
 

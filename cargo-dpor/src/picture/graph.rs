@@ -6,7 +6,7 @@ use dpor_engine::trace::{End, Names, Place, Step, Thread, Trace};
 use serde::Serialize;
 
 use crate::finding::Finding;
-use crate::report::{Sources, TestResult, describe, ending, file_of};
+use crate::report::{Sources, TestResult, describe, distinct, ending, file_of};
 
 /// All that a picture shows.
 #[derive(Debug, Serialize)]
@@ -44,9 +44,13 @@ pub struct Event {
     pub text: String,
     /// What is done.
     pub what: String,
-    /// How, and where.
+    /// Where, and how.
     more: String,
+    /// The file, as it is called in the report.
     file: Option<String>,
+    /// The file, as it can be read.
+    #[serde(skip)]
+    path: Option<String>,
     line: Option<u32>,
     pub bad: bool,
 }
@@ -73,6 +77,7 @@ impl Graph {
         add_others(trace, &mut events);
         add_error(trace, finding, &mut events);
         add_waits(trace, &mut events);
+        say_where(&mut events);
         Graph {
             test: result.test.name.clone(),
             package: result.binary.id(),
@@ -99,8 +104,9 @@ impl Event {
             step: Some(step.number),
             thread: step.thread.0,
             what: what.to_owned(),
-            more: more(how.trim(), step.place.as_ref()),
+            more: how.trim().to_owned(),
             file: step.place.as_ref().map(|place| file_of(place).to_owned()),
+            path: step.place.as_ref().map(|place| place.location.file.clone()),
             line: step.place.as_ref().map(|place| place.location.line),
             bad: false,
             text,
@@ -114,17 +120,29 @@ impl Event {
             thread,
             text: what.to_owned(),
             what: what.to_owned(),
-            more: more("", place),
+            more: String::new(),
             file: place.map(|place| file_of(place).to_owned()),
+            path: place.map(|place| place.location.file.clone()),
             line: place.map(|place| place.location.line),
             bad: true,
         }
     }
 }
 
-fn more(how: &str, place: Option<&Place>) -> String {
-    let line = place.map(|place| format!("line {}", place.location.line)).unwrap_or_default();
-    if how.is_empty() { line } else { format!("{line} {how}") }
+/// Puts before what is said of each event where it is: the line, and the file where there are several.
+fn say_where(events: &mut [Event]) {
+    let mut files: Vec<String> = events.iter().filter_map(|event| event.file.clone()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for event in events {
+        let place = match (&event.file, event.line) {
+            (Some(file), Some(line)) if files.len() > 1 => format!("{}:{line}", distinct(file, &files)),
+            (_, Some(line)) => format!("line {line}"),
+            (_, None) => String::new(),
+        };
+        event.more = format!("{place} {}", event.more).trim().to_owned();
+    }
 }
 
 /// The other side of the error, and panics of other threads, each after the last step of its thread before it.
@@ -136,7 +154,7 @@ fn add_others(trace: &Trace, events: &mut Vec<Event>) {
         let before = other.after.or(thread.and_then(|thread| thread.spawned_by));
         let is_before = |event: &Event| before.is_some() && event.step == before;
         let at = events.iter().position(is_before).map_or(0, |at| at + 1);
-        events.insert(at, Event::other(&id, other.thread.0, &other.what, Some(&place)));
+        events.insert(at, Event::other(&id, other.thread.0, &other.what.to_string(), Some(&place)));
     }
 }
 
@@ -177,9 +195,9 @@ fn edges(trace: &Trace) -> Edges {
 
 fn files(events: &[Event], sources: &mut Sources) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    for file in events.iter().filter_map(|event| event.file.as_ref()) {
-        sources.read(file);
-        if let Some(text) = sources.text(file) {
+    for (file, path) in events.iter().filter_map(|event| event.file.as_ref().zip(event.path.as_ref())) {
+        sources.read(path);
+        if let Some(text) = sources.text(path) {
             files.insert(file.clone(), text.to_owned());
         }
     }

@@ -65,7 +65,7 @@ impl Build {
     /// Refuses what is not a name, and directories that may be outside of the workspace.
     pub fn validate(&self) -> Result<()> {
         let inside = self.directory.components().all(|component| matches!(component, Component::Normal(_)));
-        ensure!(inside, "`directory` is not inside of a workspace: {:?}", self.directory);
+        ensure!(inside, "`directory` is not inside a workspace: {:?}", self.directory);
         let targets = self.bin.iter().chain(&self.example).chain(&self.test);
         check("package", self.package.iter().chain(&self.exclude), "_-.*?[]@:/#+")?;
         check("target", targets, "_-.*?[]")?;

@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use dpor_engine::trace::{Remark, Trace};
 use dpor_engine::verdict::{ErrorKind, Location};
-use dpor_engine::vm::ThreadId;
+use dpor_engine::vm::{Role, ThreadId};
 
 use super::names;
 use super::printable::for_terminal;
@@ -81,14 +81,15 @@ fn without_source(shown: &mut Vec<Shown>, sources: &Sources) -> Vec<String> {
 
 /// What is said of the error's own place: a note that is about it, or else the thread.
 fn label(Finding { kind, problem, .. }: &Finding) -> String {
-    let thread = problem.thread.map(|thread| ThreadId(thread).phrase());
+    let leaks = *kind == FindingKind::Error(ErrorKind::MemoryLeak);
     let is_about = |note: &&Note| {
-        let leaks = *kind == FindingKind::Error(ErrorKind::MemoryLeak);
-        let mine = leaks || thread.as_ref().is_none_or(|thread| note.message.starts_with(thread.as_str()));
+        let waits = matches!(note.role, Role::Blocked | Role::Spins) && note.thread == problem.thread;
+        let mine = leaks || waits || problem.thread.is_none();
         mine && note.location.is_some() && note.location == problem.location
     };
     let note = problem.notes.iter().find(is_about).map(|note| note.message.clone());
-    note.or_else(|| thread.map(|thread| format!("in {thread}"))).unwrap_or_default()
+    let thread = problem.thread.map(|thread| format!("in {}", ThreadId(thread).phrase()));
+    note.or(thread).unwrap_or_default()
 }
 
 /// The places of the steps that a remark is about.
@@ -130,7 +131,7 @@ fn in_file<'a>(file: &'a str, shown: &'a [Shown], sources: &'a Sources) -> Vec<E
         return here().map(origin).collect();
     };
     let annotations = here().filter_map(|shown| annotation(shown, sources));
-    vec![Element::Cause(Snippet::source(text).path(file).annotations(annotations))]
+    vec![Element::Cause(Snippet::source(text).path(names::short_file(file)).annotations(annotations))]
 }
 
 fn annotation<'a>(shown: &'a Shown, sources: &Sources) -> Option<Annotation<'a>> {

@@ -1,8 +1,7 @@
-//! A failing execution for people: a column for each thread, a line for each step, in an order in which they can
-//! happen.
+//! A failing execution for people: a column for each thread, a line for each step, in one possible interleaving.
 //!
 //! ```text
-//! execution in src/lib.rs: a column per thread, in an order that can happen
+//! execution in src/lib.rs: one column per thread; one possible interleaving
 //!         main                            thread 1
 //! #1  30  spawn thread 1
 //! #2  31  │                               store ready := true (Release)
@@ -14,8 +13,8 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use dpor_engine::graph::MemOrder;
-use dpor_engine::trace::{Deed, End, Holder, Names, Place, Racing, Read, Step, Thread, Trace, Waits};
-use dpor_engine::vm::{ThreadId, Wait};
+use dpor_engine::trace::{Deed, End, Names, Place, Racing, Read, Step, Thread, Trace, Waits};
+use dpor_engine::vm::{ThreadId, Wait, held};
 
 use super::names;
 use crate::style::Style;
@@ -62,8 +61,8 @@ struct Table<'t> {
     /// The threads that have columns.
     threads: Vec<ThreadId>,
     rows: Vec<Row>,
-    /// The file that all places are in.
-    file: Option<String>,
+    /// The files that places are in.
+    files: Vec<String>,
     left_out: usize,
     extent: Extent,
 }
@@ -77,10 +76,10 @@ impl<'t> Table<'t> {
         files.extend(trace.racing.iter().chain(&trace.panics).map(|other| names::short_file(&other.location.file)));
         files.sort_unstable();
         files.dedup();
-        let file = if let [one] = files[..] { Some(one.to_owned()) } else { None };
+        let files = files.into_iter().map(str::to_owned).collect();
         let names = Names::of(trace);
         let left_out = trace.steps.len() - steps.len();
-        let mut table = Table { trace, names, style, threads: Vec::new(), rows: Vec::new(), file, left_out, extent };
+        let mut table = Table { trace, names, style, threads: Vec::new(), rows: Vec::new(), files, left_out, extent };
         table.rows = table.arrange(&steps);
         let has_row = |thread: &&Thread| table.rows.iter().any(|row| row.thread == thread.number);
         table.threads = trace.threads.iter().filter(has_row).map(|thread| thread.number).collect();
@@ -122,7 +121,7 @@ impl<'t> Table<'t> {
         let mine = |row: &Row| row.thread == racing.thread && before(row);
         let at = rows.iter().rposition(|row| mine(row) || spawned(row)).map_or(0, |at| at + 1);
         let place = self.place(Some(&Place { location: racing.location.clone(), function: None, via: None }));
-        let text = racing.what.clone();
+        let text = racing.what.to_string();
         rows.insert(at, Row { number: None, thread: racing.thread, place, text, error: true });
     }
 
@@ -139,9 +138,12 @@ impl<'t> Table<'t> {
 
     fn place(&self, place: Option<&Place>) -> String {
         let Some(place) = place else { return String::new() };
-        match self.file {
-            Some(_) => place.location.line.to_string(),
-            None => format!("{}:{}", short_path(file(place)), place.location.line),
+        match &self.files[..] {
+            [_] => place.location.line.to_string(),
+            all => {
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                format!("{}:{}", names::distinct(file(place), &all), place.location.line)
+            }
         }
     }
 
@@ -173,9 +175,9 @@ impl<'t> Table<'t> {
     }
 
     fn heading(&self) -> String {
-        let of_file = self.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
+        let of_file = if let [file] = &self.files[..] { format!(" in {file}") } else { String::new() };
         let word = format!("execution{of_file}");
-        let about = "a column per thread, in an order that can happen";
+        let about = "one column per thread; one possible interleaving";
         let mut text = match word.len() + 2 + about.len() <= self.style.width() {
             true => format!("{}: {about}\n", self.style.bold(word)),
             false => format!("{}\n", self.style.bold(word)),
@@ -274,17 +276,6 @@ pub fn file(place: &Place) -> &str {
     names::short_file(&place.location.file)
 }
 
-/// The end of a path: enough to recognise it.
-fn short_path(path: &str) -> &str {
-    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
-    let (file, directory) = (slashes.next(), slashes.next());
-    match (file, directory) {
-        (Some(file), Some(directory)) if matches!(&path[file..], "lib.rs" | "mod.rs" | "main.rs") => &path[directory..],
-        (Some(file), _) => &path[file..],
-        _ => path,
-    }
-}
-
 /// What is said of a thread that has not ended.
 pub fn ending(thread: &Thread) -> Option<String> {
     Some(match &thread.end {
@@ -292,15 +283,16 @@ pub fn ending(thread: &Thread) -> Option<String> {
         End::Exited => "ends the program".to_owned(),
         End::Failed => "the error".to_owned(),
         End::Waits(Waits::Assumption) => "an assumption does not hold".to_owned(),
-        End::Waits(Waits::InLoop) => "waits in a loop".to_owned(),
+        End::Waits(Waits::InLoop) => "spins forever".to_owned(),
         End::Waits(Waits::For { wait, holders }) => {
-            let got = |holder: &Holder| {
-                let who = if holder.thread == thread.number { "it".to_owned() } else { holder.thread.phrase() };
-                let since = holder.since.map_or_else(|| " has".to_owned(), |step| format!(" got in #{step}"));
-                format!("{who}{since}")
-            };
-            let which = if holders.is_empty() { "" } else { ", which " };
-            format!("waits {wait}{which}{}", holders.iter().map(got).collect::<Vec<_>>().join(" and "))
+            let threads: Vec<ThreadId> = holders.iter().map(|holder| holder.thread).collect();
+            let since: Vec<String> =
+                holders.iter().filter_map(|holder| holder.since).map(|step| format!("#{step}")).collect();
+            let since = if since.is_empty() { String::new() } else { format!(" since {}", since.join(" and ")) };
+            match held(*wait, thread.number, &threads) {
+                Some(held) => format!("blocked: {held}{since}"),
+                None => format!("blocked: {wait}"),
+            }
         }
     })
 }
@@ -308,6 +300,8 @@ pub fn ending(thread: &Thread) -> Option<String> {
 /// What a step does.
 pub fn describe(step: &Step, names: &Names) -> String {
     let variable = step.variable.as_ref().map(|variable| names.variable(variable)).unwrap_or_default();
+    // What the program calls it: not what is inside of a type of the standard library.
+    let known = step.variable.clone().map(|variable| names.known(variable)).unwrap_or_default();
     let written = step.written.map(|value| names.value(step, value)).unwrap_or_default();
     let read = step.read.map(|read| names.value(step, read.value)).unwrap_or_default();
     let order = step.ordering.map(|order: MemOrder| format!(" ({})", order.name())).unwrap_or_default();
@@ -332,22 +326,35 @@ pub fn describe(step: &Step, names: &Names) -> String {
         Deed::Spawn { thread } => format!("spawn {thread}"),
         Deed::Join { thread } => format!("join {thread}"),
         Deed::Await { wait: Wait::Mutex } => format!("lock {variable}{from}"),
-        Deed::Await { wait: Wait::ReadLock } => format!("lock {variable} to read{from}"),
-        Deed::Await { wait: Wait::WriteLock } => format!("lock {variable} to write{from}"),
+        Deed::Await { wait: Wait::ReadLock } => format!("read-lock {variable}{from}"),
+        Deed::Await { wait: Wait::WriteLock } => format!("write-lock {variable}{from}"),
+        Deed::Await { wait: Wait::Notification } => format!("notified through {known}{from}"),
+        Deed::Await { wait: Wait::Token } => format!("unparked{from}"),
         Deed::Await { wait: Wait::Scope } => "join the threads of the scope".to_owned(),
-        Deed::Await { wait } => format!("{} at {variable} = {read}{from}", has_come(*wait)),
-        Deed::TryLock if step.written.is_some() => format!("try to lock {variable}{from}"),
-        Deed::TryLock => format!("try to lock {variable}, in vain{from}"),
+        Deed::Await { wait } => format!("{}: {variable} = {read}{from}", has_come(*wait)),
+        Deed::TryLock if step.written.is_some() => format!("try_lock {variable}: locked{from}"),
+        Deed::TryLock => format!("try_lock {variable}: would block{from}"),
         Deed::Unlock => format!("unlock {variable}"),
-        Deed::EnterQueue => format!("enter the queue at {variable}{from}"),
-        Deed::LeaveQueue => format!("leave the queue at {variable}"),
+        Deed::EnterQueue => format!("lock the futex queue of {variable}{from}"),
+        Deed::LeaveQueue => format!("unlock the futex queue of {variable}"),
         Deed::Try if step.written.is_some() => format!("update {variable}: {read} → {written}{from}"),
-        Deed::Try => format!("leave {variable} = {read} as it is{from}"),
-        Deed::Notify if step.read.map(|read| read.value) == step.written => {
-            format!("notify one at {variable} = {read}: nobody waits{from}")
+        Deed::Try => format!("read {variable} = {read}, without an update{from}"),
+        Deed::WaitOn => format!("wait on {known}"),
+        Deed::Notify { all, woken } => {
+            let name = if *all { "notify_all" } else { "notify_one" };
+            let woken: Vec<String> = woken.iter().map(|thread| thread.name()).collect();
+            match woken.is_empty() {
+                true => format!("{name} {known}: no thread is waiting"),
+                false => format!("{name} {known}: wakes {}", woken.join(" and ")),
+            }
         }
-        Deed::Notify => format!("notify one at {variable}: {read} → {written}{from}"),
-        Deed::Leave => "leave".to_owned(),
+        Deed::Send { message } => format!("send message {message}"),
+        Deed::TakeTurn { message } => format!("start to receive message {message}"),
+        Deed::Receive { message } => format!("receive message {message}{from}"),
+        Deed::Disconnect => "disconnect the channel".to_owned(),
+        Deed::Unpark { thread: Some(thread) } => format!("unpark {}", thread.name()),
+        Deed::Unpark { thread: None } => "unpark a thread".to_owned(),
+        Deed::Leave => "let go".to_owned(),
         Deed::Choose { n, value } => format!("choose({n}) = {value}"),
     };
     with_library(text, step)
@@ -357,8 +364,14 @@ pub fn describe(step: &Step, names: &Names) -> String {
 fn with_library(text: String, step: &Step) -> String {
     let is_lock = |wait: Wait| matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
     let says_it_all = match &step.deed {
-        Deed::Await { wait } => is_lock(*wait) || *wait == Wait::Scope,
+        Deed::Await { wait } => {
+            is_lock(*wait) || matches!(wait, Wait::Scope | Wait::Notification | Wait::Token | Wait::Barrier)
+        }
         Deed::Spawn { .. } | Deed::Join { .. } | Deed::Choose { .. } | Deed::TryLock | Deed::Unlock => true,
+        Deed::Send { .. } | Deed::TakeTurn { .. } | Deed::Receive { .. } | Deed::Disconnect | Deed::Unpark { .. } => {
+            true
+        }
+        Deed::WaitOn | Deed::Notify { .. } => true,
         _ => false,
     };
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
@@ -375,13 +388,13 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Notification => "notified",
         Wait::Initialization => "initialized",
         Wait::Token => "unparked",
-        Wait::Barrier => "past the barrier",
-        Wait::Message => "a message",
-        Wait::Room => "room",
-        Wait::Time => "time",
-        Wait::Scope => "all threads of the scope are done",
+        Wait::Barrier => "all threads reached the barrier",
+        Wait::Message => "waited for a message",
+        Wait::Room => "waited for room in the channel",
+        Wait::Time => "slept",
+        Wait::Scope => "all threads of the scope finished",
         Wait::Wake => "woken",
-        Wait::End(_) => "ended",
+        Wait::End(_) => "finished",
     }
 }
 
@@ -454,7 +467,7 @@ mod tests {
     #[test]
     fn each_thread_has_a_column() {
         let expected = "\
-execution in src/lib.rs: a column per thread, in an order that can happen
+execution in src/lib.rs: one column per thread; one possible interleaving
         main                                thread 1
 #1  10  spawn thread 1
 #2  20  │                                   store node.ready := true (Release)
@@ -503,12 +516,5 @@ node: 24 bytes on the heap, allocated at src/lib.rs:3:5
         let lines = wrap(text, 40);
         assert_eq!(lines, ["compare_exchange node.head: null →", "&node.next (Release) ← #12"]);
         assert!(wrap("a b", 40) == ["a b"] && wrap("", 40) == [""]);
-    }
-
-    #[test]
-    fn paths_are_short() {
-        assert_eq!(short_path("tests/a/b.rs"), "b.rs");
-        assert_eq!(short_path("crates/stack/src/lib.rs"), "src/lib.rs");
-        assert_eq!(short_path("lib.rs"), "lib.rs");
     }
 }

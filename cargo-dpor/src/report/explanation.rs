@@ -15,21 +15,21 @@ use crate::style::Style;
 /// The error, the active functions, the execution, and how to run it again.
 pub fn render(finding: &Finding, sources: &mut Sources, extent: Extent, style: Style) -> String {
     let mut text = diagnostic::render(finding, sources, style);
-    text += &stack(finding.kind.name(), &finding.problem, style);
+    text += &stack(finding.kind.name(), &finding.problem, extent, style);
     if let Some(execution) = &finding.execution {
         text += &happened(execution, extent, style);
     }
     text
 }
 
-/// The active functions, where there are several of the user's: else the place says it all.
-fn stack(kind: &str, problem: &Problem, style: Style) -> String {
+/// The active functions, unless the place of the error says it all: if one of them is outside of the standard library.
+fn stack(kind: &str, problem: &Problem, extent: Extent, style: Style) -> String {
     let stack = shown_frames(&problem.stack, kind);
-    if stack.iter().filter(|frame| frame.origin != Origin::Std).count() < 2 {
+    if extent == Extent::Relevant && stack.iter().filter(|frame| frame.origin != Origin::Std).count() < 2 {
         return String::new();
     }
     let mut text = format!("{}:\n", style.bold("stack"));
-    for line in fold(stack) {
+    for line in fold(stack, extent) {
         writeln!(text, "{line}").expect("strings take all");
     }
     text
@@ -58,13 +58,15 @@ fn shown_frames<'a>(stack: &'a [Frame], kind: &str) -> &'a [Frame] {
     &stack[start..end]
 }
 
-/// A line for each function, but one for a run of functions of the standard library, and one for repetitions.
-fn fold(stack: &[Frame]) -> Vec<String> {
-    let same = |a: &Frame, b: &Frame| a == b || (a.origin == Origin::Std && b.origin == Origin::Std);
-    stack.chunk_by(same).map(line).collect()
+/// A line for each function, but one for repetitions. Functions of the standard library in a row are one line, too, unless
+/// everything is to be shown.
+fn fold(stack: &[Frame], extent: Extent) -> Vec<String> {
+    let hides = extent == Extent::Relevant;
+    let same = |a: &Frame, b: &Frame| a == b || (hides && a.origin == Origin::Std && b.origin == Origin::Std);
+    stack.chunk_by(same).map(|frames| line(frames, hides)).collect()
 }
 
-fn line(frames: &[Frame]) -> String {
+fn line(frames: &[Frame], hides: bool) -> String {
     let (frame, number) = (&frames[0], frames.len());
     let place = &frame.location;
     let repeated = match number {
@@ -74,10 +76,11 @@ fn line(frames: &[Frame]) -> String {
         100.. | 0 => " (100 times or more)".to_owned(),
     };
     match frame.origin {
-        Origin::Std => format!("    ({} of the standard library)", count(number as u64, "function")),
+        Origin::Std if hides => format!("    ({} of the standard library)", count(number as u64, "function")),
         _ => {
             let function = names::without_arguments(&frame.function);
-            format!("    {function} at {}:{}:{}{repeated}", place.file, place.line, place.column)
+            let file = names::short_file(&place.file);
+            format!("    {function} at {file}:{}:{}{repeated}", place.line, place.column)
         }
     }
 }
@@ -107,6 +110,8 @@ mod tests {
             "    (1 function of the standard library)",
             "    tests::a at src/lib.rs:1:13",
         ];
-        assert_eq!(fold(&stack), expected);
+        assert_eq!(fold(&stack, Extent::Relevant), expected);
+        let all = fold(&stack, Extent::Full);
+        assert_eq!((all.len(), all[1].as_str()), (5, "    core::option::Option::<u8>::unwrap at src/lib.rs:1:13"));
     }
 }

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 
 use super::human::count;
+use super::names;
 use super::source::Sources;
 use crate::advice::{Advice, Change, ORDERINGS, What};
 use crate::style::Style;
@@ -16,11 +17,18 @@ pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
         }
         Advice::Weaker(changes) => (vec![weaker_title(changes.len())], vec![changes]),
         Advice::NotOrderings => {
-            let title = "stronger orderings do not help: the test fails with the strongest, too";
+            let title = "stronger orderings do not help: the test fails even if all of them are `SeqCst`";
             (vec![title.into()], vec![&[]])
         }
-        Advice::AsWeakAsCanBe => (vec!["no ordering could be weaker with this test still passing".into()], vec![&[]]),
-        Advice::OutOfTime => (vec!["whether a small change would do could not be found out in time".into()], vec![&[]]),
+        Advice::AsWeakAsCanBe => {
+            (vec!["no constant ordering can be weaker: this test fails if any of them is".into()], vec![&[]])
+        }
+        Advice::OutOfTime => (
+            vec![
+                "the search for a small change that fixes the test ran out of time (`--timeout` sets the limit)".into(),
+            ],
+            vec![&[]],
+        ),
     };
     groups.iter().flat_map(|group| group.iter()).for_each(|change| sources.read(&change.site.place.file));
     let shown = titles.iter().zip(groups).map(|(title, changes)| {
@@ -68,8 +76,8 @@ fn stronger_title(changes: &[Change], at: usize) -> String {
     let with = with(changes);
     let own = if changes.iter().any(|change| change.own) { " (this is in the test itself)" } else { "" };
     match at {
-        0 => format!("with {with} the test passes{own}"),
-        _ => format!("it also passes with {with} instead{own}"),
+        0 => format!("the test passes with {with}{own}"),
+        _ => format!("the test also passes with {with} instead{own}"),
     }
 }
 
@@ -80,7 +88,7 @@ fn with(changes: &[Change]) -> String {
     let orderings = all(|what| matches!(what, What::Ordering { .. }));
     let fences = all(|what| matches!(what, What::Fence { .. }));
     match changes {
-        [Change { what: What::Swap { .. }, .. }] => "a swap, which reads, in place of the store".to_owned(),
+        [Change { what: What::Swap { .. }, .. }] => "a `swap` instead of the `store`".to_owned(),
         [Change { what: What::Strong, .. }] => "a `compare_exchange` that does not fail spuriously".to_owned(),
         [_] if orderings => "this ordering".to_owned(),
         [_] => "this fence".to_owned(),
@@ -92,7 +100,7 @@ fn with(changes: &[Change]) -> String {
 
 fn weaker_title(changes: usize) -> String {
     let could = count(changes as u64, "ordering");
-    format!("{could} could be weaker: this test still passes (other uses of the code may not)")
+    format!("{could} can be weaker: this test still passes (other uses of the code may need them)")
 }
 
 /// The changes, by file.
@@ -118,7 +126,7 @@ fn in_file<'a>(file: &'a str, changes: &'a [Change], sources: &'a Sources) -> Ve
     let edits = written.iter().flat_map(|change| &change.edits);
     let patches: Vec<Patch> = edits.map(|edit| Patch::new(edit.range.clone(), edit.text.as_str())).collect();
     if !patches.is_empty() {
-        elements.push(Element::Suggestion(Snippet::source(text).path(file).patches(patches)));
+        elements.push(Element::Suggestion(Snippet::source(text).path(names::short_file(file)).patches(patches)));
     }
     let annotations = elsewhere.iter().filter_map(|change| {
         let What::Ordering { from, to, .. } = change.what else { return None };
@@ -129,7 +137,7 @@ fn in_file<'a>(file: &'a str, changes: &'a [Change], sources: &'a Sources) -> Ve
     });
     let annotations: Vec<_> = annotations.collect();
     if !annotations.is_empty() {
-        elements.push(Element::Cause(Snippet::source(text).path(file).annotations(annotations)));
+        elements.push(Element::Cause(Snippet::source(text).path(names::short_file(file)).annotations(annotations)));
     }
     elements
 }
@@ -148,6 +156,7 @@ fn is_written(change: &Change, text: &str) -> bool {
 
 fn origin(change: &Change) -> Element<'_> {
     let place = &change.site.place;
-    let origin = Origin::path(place.file.as_str()).line(place.line as usize).char_column(place.column as usize);
+    let origin =
+        Origin::path(names::short_file(&place.file)).line(place.line as usize).char_column(place.column as usize);
     Element::Origin(origin)
 }

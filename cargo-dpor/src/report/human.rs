@@ -28,14 +28,14 @@ pub struct Human<W> {
     not_passed: Vec<String>,
     /// The names of the tests that were run, with the time each took.
     times: Vec<(Duration, String)>,
-    /// The kind of the first error.
-    explainable: Option<&'static str>,
+    /// The kinds of failures that occurred, each once.
+    kinds: Vec<&'static str>,
 }
 
 impl<W: Write> Human<W> {
     pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
-        let (not_passed, times) = (Vec::new(), Vec::new());
-        Human { out, style, sources: Sources::new(root), details, not_passed, times, explainable: None }
+        let (not_passed, times, kinds) = (Vec::new(), Vec::new(), Vec::new());
+        Human { out, style, sources: Sources::new(root), details, not_passed, times, kinds }
     }
 
     /// Where the text goes.
@@ -97,8 +97,8 @@ impl<W: Write> Report for Human<W> {
             (count(selection.tests() as u64, "test"), count(selection.targets.len() as u64, "target"));
         writeln!(self.out, "{} {tests} in {targets}", self.style.status("Running"))?;
         if selection.tests() + selection.filtered_out == 0 {
-            writeln!(self.out, "{:>12} there is no `#[dpor::test]` in the selected targets", "")?;
-            writeln!(self.out, "{:>12} (with `--all-tests`, every `#[test]` is checked)", "")?;
+            writeln!(self.out, "{:>12} no `#[dpor::test]` in the selected targets", "")?;
+            writeln!(self.out, "{:>12} (`--all-tests` also checks every `#[test]`)", "")?;
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl<W: Write> Report for Human<W> {
             let note = self.style.warning("warning");
             writeln!(
                 self.out,
-                "{note}: no execution comes to its end: in each, an assumption fails or a thread waits"
+                "{note}: no execution runs to completion: in each one an assumption fails or a thread is blocked"
             )?;
         }
         if self.details.verbose {
@@ -140,8 +140,8 @@ impl<W: Write> Report for Human<W> {
             self.times.push((result.duration, format!("{name}{}", in_parentheses(&under(result)))));
         }
         for finding in &result.verdict.findings {
-            if finding.kind != FindingKind::Covered {
-                self.explainable.get_or_insert(finding.kind.name());
+            if finding.kind != FindingKind::Covered && !self.kinds.contains(&finding.kind.name()) {
+                self.kinds.push(finding.kind.name());
             }
             self.finding(finding, result)?;
         }
@@ -186,14 +186,19 @@ impl<W: Write> Report for Human<W> {
         }
         self.slowest()?;
         match summary.interrupted {
-            true => writeln!(self.out, "\nThe check was interrupted: what was not explored has not passed.")?,
+            true => writeln!(self.out, "\nInterrupted: tests that were not fully explored have not passed.")?,
             false if summary.not_run > 0 => {
-                writeln!(self.out, "\nThe tests of other targets were not run: `--no-fail-fast` runs them all.")?;
+                writeln!(self.out, "\nNot all targets were run: `--no-fail-fast` runs the others after a failure.")?;
             }
             false => {}
         }
-        if let Some(kind) = self.explainable {
-            writeln!(self.out, "\nFor more about an error: cargo dpor explain {kind}")?;
+        match &self.kinds[..] {
+            [] => {}
+            [kind] => writeln!(self.out, "\nFor more about this error: cargo dpor explain {kind}")?,
+            [first, ..] => {
+                writeln!(self.out, "\nKinds of failures: {}", self.kinds.join(", "))?;
+                writeln!(self.out, "For more about one of them: cargo dpor explain {first}")?;
+            }
         }
         self.out.flush()
     }
@@ -349,7 +354,7 @@ printed
      Summary [   0.000s] 1 test run: 0 passed, 1 failed, 2 not run
         FAIL stack tests::pops
 
-The tests of other targets were not run: `--no-fail-fast` runs them all.
+Not all targets were run: `--no-fail-fast` runs the others after a failure.
 
 For more about an error: cargo dpor explain use-after-free
 ";

@@ -6,6 +6,7 @@ use dpor_engine::check::Cover;
 use dpor_engine::explore::{Equivalence, Spot, Survey};
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::{Location, Outcome};
+use dpor_engine::vm::{RacingPair, Role};
 use serde::Serialize;
 
 use super::{Details, Report, Summary, TestResult};
@@ -206,6 +207,8 @@ struct ErrorObject<'a> {
     stack: Vec<FrameObject<'a>>,
     notes: Vec<NoteObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    race: Option<RacingPair>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
@@ -221,6 +224,9 @@ struct FrameObject<'a> {
 
 #[derive(Serialize)]
 struct NoteObject<'a> {
+    role: Role,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<u16>,
     message: &'a str,
     file: Option<&'a str>,
     line: Option<u32>,
@@ -332,6 +338,8 @@ impl<'a> ErrorObject<'a> {
             column: frame.location.column,
         });
         let notes = problem.notes.iter().map(|note| NoteObject {
+            role: note.role,
+            thread: note.thread,
             message: &note.message,
             file: note.location.as_ref().map(|place| place.file.as_str()),
             line: note.location.as_ref().map(|place| place.line),
@@ -347,6 +355,7 @@ impl<'a> ErrorObject<'a> {
             thread: problem.thread,
             stack: frames.collect(),
             notes: notes.collect(),
+            race: problem.race,
             report: execution.and_then(|execution| Some(execution.picture.as_ref()?.display().to_string())),
             trace: execution.filter(|_| with_trace).map(|execution| &execution.trace),
         }
@@ -395,7 +404,7 @@ mod tests {
                 r#""executions":3,"blocked":0,"seconds":0.25,"error":{"kind":"use-after-free","message":"gone","#,
                 r#""file":"src/lib.rs","line":41,"column":13,"replay":"target/dpor/replay/tests-pops.tso.json","#,
                 r#""stack":[{"function":"tests::pops::pops","file":"src/lib.rs","line":41,"column":13}],"#,
-                r#""notes":[{"message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
+                r#""notes":[{"role":"freed","message":"freed here","file":"src/lib.rs","line":40,"column":13}]},"output":"printed\n","stderr":""}"#,
                 "\n"
             )
         );

@@ -90,12 +90,50 @@ fn without_generics(text: &str) -> String {
     plain
 }
 
-/// A file of the standard library without where it was when that was compiled.
+/// A file without the directory that holds all sources of its kind: `library/std/src/lib.rs` of the standard library,
+/// `heapless-0.9.3/src/spsc.rs` of a dependency that cargo has downloaded.
 pub fn short_file(file: &str) -> &str {
-    match file.strip_prefix("/rustc/").and_then(|rest| rest.split_once('/')) {
+    let in_std = file.strip_prefix("/rustc/");
+    let after = |directory: &str| file.split_once(directory).map(|(_, rest)| rest);
+    let within_registry = || after("/registry/src/").and_then(|rest| rest.split_once('/'));
+    match in_std.and_then(|rest| rest.split_once('/')).or_else(within_registry) {
         Some((_, rest)) => rest,
-        None => file,
+        None => after("/git/checkouts/").unwrap_or(file),
     }
+}
+
+/// The end of a path that tells it apart from other paths: the file's name, with as many directories as that needs.
+/// `lib.rs` and `mod.rs` say too little without theirs.
+/// Of the root of a crate, the name of the crate is enough: `spin/lib.rs` for `spin-0.5.1/src/lib.rs`.
+pub fn distinct(path: &str, others: &[&str]) -> String {
+    let is_other = |other: &&&str| **other != path;
+    match crate_root(path)
+        .filter(|root| others.iter().filter(is_other).all(|other| crate_root(other).as_ref() != Some(root)))
+    {
+        Some(root) if !is_alone(path, others) => root,
+        _ => distinct_end(path, others).to_owned(),
+    }
+}
+
+/// Whether no other path is the root of a crate.
+fn is_alone(path: &str, others: &[&str]) -> bool {
+    others.iter().all(|other| *other == path || !other.ends_with("src/lib.rs"))
+}
+
+/// The root of a crate, with its name.
+fn crate_root(path: &str) -> Option<String> {
+    let directory = path.strip_suffix("/src/lib.rs")?.rsplit('/').next()?;
+    let versioned = directory.rsplit_once('-').filter(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()));
+    Some(format!("{}/lib.rs", versioned.map_or(directory, |(name, _)| name)))
+}
+
+fn distinct_end<'p>(path: &'p str, others: &[&str]) -> &'p str {
+    let ends = path.rmatch_indices('/').map(|(at, _)| &path[at + 1..]).filter(|end| !end.is_empty());
+    let says_little = |end: &str| matches!(end, "lib.rs" | "mod.rs" | "main.rs");
+    let ends_with =
+        |other: &str, end: &str| other.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let is_distinct = |end: &str| others.iter().all(|other| *other == path || !ends_with(other, end));
+    ends.into_iter().find(|end| !says_little(end) && is_distinct(end)).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -131,9 +169,21 @@ mod tests {
     }
 
     #[test]
+    fn files_are_told_apart() {
+        let files =
+            ["src/lib.rs", "spin-0.5.1/src/lib.rs", "spin-0.5.1/src/mutex.rs", "tests/mutex.rs", "a/src/once.rs"];
+        let short = files.map(|file| distinct(file, &files));
+        assert_eq!(short, ["src/lib.rs", "spin/lib.rs", "src/mutex.rs", "tests/mutex.rs", "once.rs"]);
+        assert_eq!(distinct("crates/stack/src/lib.rs", &["crates/stack/src/lib.rs"]), "src/lib.rs");
+    }
+
+    #[test]
     fn files_of_the_library_are_relative() {
         assert_eq!(short_file("/rustc/abc/library/std/src/lib.rs"), "library/std/src/lib.rs");
         assert_eq!(short_file("src/lib.rs"), "src/lib.rs");
+        let registry = "/home/me/.cargo/registry/src/example.org-1949cf8c6b5b557f/heapless-0.9.3/src/spsc.rs";
+        assert_eq!(short_file(registry), "heapless-0.9.3/src/spsc.rs");
+        assert_eq!(short_file("/home/me/.cargo/git/checkouts/a-0123/4567/src/lib.rs"), "a-0123/4567/src/lib.rs");
         assert_eq!(last_segment("a::b::X"), "X");
     }
 }

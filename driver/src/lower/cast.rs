@@ -77,11 +77,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
         to: TyAndLayout<'tcx>,
     ) -> Value<'tcx> {
         if from.size != to.size {
-            self.unreachable(format!("`{}` is transmuted to `{}`, of another size", from.ty, to.ty));
+            self.unreachable(format!("`{}` is transmuted to `{}`, which has a different size", from.ty, to.ty));
             return self.undefined(to);
         }
         if to.is_uninhabited() {
-            self.unreachable(format!("a value of the uninhabited type `{}` is made", to.ty));
+            self.unreachable(format!("a value of the uninhabited type `{}` is created", to.ty));
             return self.undefined(to);
         }
         match (value, self.repr(to)) {

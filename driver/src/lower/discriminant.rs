@@ -49,7 +49,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn set_discriminant(&mut self, spot: Spot<'tcx>, variant: VariantIdx) {
         let layout = spot.layout();
         if layout.is_variant_uninhabited(variant) {
-            return self.unreachable(format!("an uninhabited variant of `{}` is made", layout.ty));
+            return self.unreachable(format!("an uninhabited variant of `{}` is created", layout.ty));
         }
         let Some((tag_field, tag)) = self.tag_of(layout, variant) else { return };
         let field = self.field_spot(spot, tag_field);
@@ -57,7 +57,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let field_layout = field.layout();
         let value = match self.repr(field_layout) {
             Repr::One(prim) => Value::One(prim, Atom::Imm(bits)),
-            _ => return self.unsupported("an enum whose tag is no scalar"),
+            _ => return self.unsupported("an enum whose tag is not a scalar"),
         };
         self.store(value, field);
     }

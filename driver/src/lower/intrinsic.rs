@@ -97,7 +97,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let overridden =
                     self.tcx.intrinsic(instance.def_id()).is_some_and(|intrinsic| intrinsic.must_be_overridden);
                 if overridden {
-                    self.unsupported(format!("the intrinsic `{name}`"));
+                    self.unsupported(format!("intrinsic `{name}`"));
                 }
                 return overridden;
             }
@@ -351,7 +351,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         self.emit.op(Op::FloatBin { op: FloatBinOp::Ge, ty, dst: fits, a: whole, b: least });
         self.emit.op(Op::FloatBin { op: FloatBinOp::Lt, ty, dst: below, a: whole, b: end });
         self.emit.op(Op::Bin { op: BinOp::And, ty: IntTy::U64, dst: fits, a: fits, b: below });
-        self.require(fits, "a float that does not fit is converted to an integer without a check");
+        self.require(fits, "unchecked conversion of a float that is out of range for the integer type");
     }
 
     /// A register must not be zero.
@@ -384,7 +384,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
             let exact = self.emit.register();
             self.emit.op(Op::BinImm { op: BinOp::Eq, ty: IntTy::U64, dst: exact, a: rest, imm: 0 });
-            self.require(exact, "an exact division has a remainder");
+            self.require(exact, "exact division with a remainder");
         }
         self.plain_binary(mir::BinOp::Div, args, spot);
     }

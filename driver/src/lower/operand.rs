@@ -311,7 +311,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     /// What is in a static that no crate defines is not known.
     fn check_defined(&mut self, id: AllocId) {
         if let Some(symbol) = self.builder.missing_symbol(id) {
-            self.unsupported(format!("the foreign static `{symbol}`"));
+            self.unsupported(format!("foreign static `{symbol}`"));
         }
     }
 

@@ -99,7 +99,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let Some(pointer) = arg(0) else { return };
                 let done = self.emit.label();
                 self.emit.jump_if(pointer, done);
-                self.error(ErrorKind::UndefinedBehavior, "a null pointer becomes a `NonNull`");
+                self.error(ErrorKind::UndefinedBehavior, "a `NonNull` is created from a null pointer");
                 self.emit.bind(done);
             }
             Promise::Offset { .. } | Promise::Distance { .. } | Promise::Value => {}
@@ -321,7 +321,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             Value::One(prim, atom) if layout.is_sized() => {
                 let address = self.prim_register(prim, atom);
                 if layout.is_uninhabited() {
-                    self.unreachable(format!("a reference to the uninhabited type `{pointee}` is made"));
+                    self.unreachable(format!("a reference to the uninhabited type `{pointee}` is created"));
                 }
                 self.check_reference(address, layout);
             }

@@ -35,7 +35,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             None => self.try_simd(name, args, spot).or_else(|| self.simd_memory(name, instance, args, spot)),
         };
         if done.is_none() {
-            self.unsupported(format!("the vector operation `{name}`"));
+            self.unsupported(format!("vector operation `{name}`"));
         }
     }
 

@@ -69,9 +69,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let fine = self.emit.label();
         self.emit.jump_if(cond, fine);
         if self.is_slice_index() {
-            self.error(ErrorKind::OutOfBounds, "an index that is not checked (`get_unchecked`) is out of the slice");
+            self.error(ErrorKind::OutOfBounds, "the index of `get_unchecked` or a similar function is out of bounds");
         } else {
-            self.unreachable("an assumption of the code (`assert_unchecked` or the like) does not hold");
+            self.unreachable("the condition of `assert_unchecked` or a similar function is false");
         }
         self.emit.bind(fine);
     }

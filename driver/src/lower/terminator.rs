@@ -32,7 +32,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             TerminatorKind::Return => self.return_value(),
             TerminatorKind::UnwindResume => self.emit.op(Op::Resume),
             TerminatorKind::UnwindTerminate(reason) => self.terminate(*reason),
-            TerminatorKind::Unreachable => self.unreachable("code that the compiler was told cannot be reached"),
+            TerminatorKind::Unreachable => self.unreachable("code was reached that is marked as unreachable"),
             TerminatorKind::Drop { place, target, unwind, .. } => {
                 self.drop(*place, *unwind);
                 self.goto(*target, next);

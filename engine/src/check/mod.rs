@@ -1,12 +1,13 @@
-//! What must not happen: checks every execution of a test that the memory model allows.
+//! Checks every execution of a test that the memory model allows.
 //!
 //! A [`Subject`] is a lowered test as a program that the explorer can explore: it runs the machine from one visible
 //! action to the next, and answers atomics from the execution graph instead of from memory.
 //!
-//! Which memory threads share is learned: exploring begins anew whenever more is found, with accesses to it tracked.
+//! Which memory is shared between threads is learned: exploration restarts whenever more is found, with accesses to it
+//! tracked.
 //!
-//! A failing execution is run once more to tell what happened in it ([`crate::trace`]), and can be at any later time:
-//! a [`Recording`] has all that is needed for that besides the program.
+//! A failing execution is replayed to describe it ([`crate::trace`]). It can be replayed at any later time: a
+//! [`Recording`] holds everything that this needs besides the program.
 
 mod alike;
 mod covers;
@@ -33,16 +34,16 @@ pub use covers::Cover;
 use endings::Endings;
 pub use subject::{Issue, State, Subject, Wrong};
 
-/// What a check found out.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Checked {
     pub outcome: Outcome,
     /// Why it did not pass: the failures in the order of exploration, each mistake once. There is at most one, unless
-    /// exploring went on after it.
+    /// exploration continued after it.
     pub failures: Vec<Counterexample>,
     /// Why not everything was explored, where that is not because of a failure.
     pub limit: Option<Limit>,
-    /// What the first execution printed that fails; if there is none, that is complete; if there is none, at all.
+    /// The output of the first failing execution; if none fails, of the first complete one; otherwise of the first one.
     pub output: Output,
     pub stats: Stats,
     /// The labels that the test names. Counts are of all executions only where nothing kept the test from passing.
@@ -75,9 +76,9 @@ pub enum Limit {
     Executions,
     Time,
     Memory,
-    /// All executions that were to be sampled were.
+    /// All requested samples were run.
     Samples,
-    /// Somebody wanted it to stop.
+    /// The user interrupted the check.
     Interrupt,
 }
 
@@ -85,7 +86,7 @@ pub enum Limit {
 #[derive(Clone, Debug)]
 pub struct Counterexample {
     pub failure: Arc<Failure>,
-    /// What happens in the execution; empty for what is no error of the program.
+    /// The steps of the execution; empty if the failure is not an error of the program.
     pub trace: Trace,
     /// What the execution printed.
     pub output: Output,
@@ -105,7 +106,7 @@ pub fn check(image: &Arc<Image>, entry: FuncId, options: &RunOptions, config: &C
     check_with_progress(image, entry, options, config, None)
 }
 
-/// The same, and the progress, if any, is kept up to date.
+/// The same, and keeps the progress up to date.
 pub fn check_with_progress(
     image: &Arc<Image>,
     entry: FuncId,
@@ -151,7 +152,8 @@ pub fn check_with_progress(
         let mut found = Findings::new(report.errors, limit, &tracked, again);
         let (output, recording) = (Output::default(), Recording::default());
         if learned.is_some() {
-            let message = "exploring began again though nothing new was learned: this is a bug of cargo-dpor";
+            let message =
+                "internal error: exploration restarted although nothing new was learned; please report this bug";
             found.add(Counterexample::without_trace(internal(message.to_owned()), output, recording));
         } else if let Some(failure) = subject.given_up().filter(|_| config.keep_going || found.failures.is_empty()) {
             found.add(Counterexample::without_trace(failure, output, recording));
@@ -268,12 +270,14 @@ impl Counterexample {
     }
 
     fn nondeterminism(thread: ThreadId, recording: Recording) -> Counterexample {
-        let message = format!("{thread} behaved differently when it was run again: this is a bug of cargo-dpor");
+        let message =
+            format!("internal error: {thread} behaved differently when it was run again; please report this bug");
         Counterexample::without_trace(internal(message), Output::default(), recording)
     }
 
     fn not_reproduced(error: ReplayError, recording: Recording) -> Counterexample {
-        let message = format!("a failing execution could not be run again: this is a bug of cargo-dpor ({error})");
+        let message =
+            format!("internal error: a failing execution could not be run again ({error}); please report this bug");
         Counterexample::without_trace(internal(message), Output::default(), recording)
     }
 }

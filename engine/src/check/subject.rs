@@ -8,6 +8,7 @@ use crate::explore::{Answer, Ending, Program, Spot};
 use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
+use crate::verdict::Location;
 use crate::vm::{
     self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
     Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
@@ -200,8 +201,8 @@ impl Subject {
     fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
         let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
-            let message = "the thread took 20,000 visible steps: the loop here probably never ends";
-            return state.fail(state.vm.limit(id, message));
+            let failure = never_ends(state.vm.limit(id, ""));
+            return state.fail(failure);
         }
         state.looked = false;
         match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
@@ -249,7 +250,7 @@ impl Subject {
         if let Some(bound) = self.unroll
             && state.trails.come_back(id, mark.site) > bound
         {
-            self.give_up(state.vm.limit(id, &format!("the loop has not ended after {bound} iterations")));
+            self.give_up(state.vm.limit(id, &format!("the loop did not end within {bound} iterations")));
             return graph::Action::Block;
         }
         match effect {
@@ -309,8 +310,8 @@ impl Subject {
     ) -> graph::Action {
         if state.trails.undo(id) >= MAX_UNDONE {
             let message = format!(
-                "others can notice what this loop writes and takes back: \
-                 at most {MAX_UNDONE} such iterations in a row were explored"
+                "other threads can observe what this loop writes and undoes: \
+                 only {MAX_UNDONE} such iterations in a row were explored"
             );
             self.give_up(state.vm.limit(id, &message));
             return graph::Action::Spin { events };
@@ -489,7 +490,7 @@ impl Interpreter<graph::Action> for Explorer<'_> {
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
             Action::Choose { n } => match u32::try_from(n) {
                 Ok(n) if n > 0 => graph::Action::Choose(n),
-                _ => return Err("a choice among none, or among more than 2^32".to_owned()),
+                _ => return Err("`dpor::choose` among no values, or among more than 2^32".to_owned()),
             },
             Action::Assume { holds: false } => graph::Action::Block,
             Action::Spin => graph::Action::Spin { events: 0 },
@@ -663,7 +664,9 @@ impl Program for Subject {
             },
             Some(issue) => issue.clone(),
             None => {
-                let failure = state.vm.limit(vm_thread(thread), "a failure without a reason");
+                let failure = state
+                    .vm
+                    .limit(vm_thread(thread), "internal error: a failure without a reason; please report this bug");
                 Issue::Failure(Arc::new(state.wrong(failure)))
             }
         }
@@ -726,6 +729,18 @@ impl Program for Subject {
         };
         failure.map_or(Ok(()), |failure| Err(Issue::Failure(Arc::new(state.wrong(failure)))))
     }
+}
+
+/// Says of a thread with too many events where it is: probably in a loop.
+fn never_ends(failure: Box<Failure>) -> Box<Failure> {
+    let thread = failure.thread.phrase();
+    let message = match &failure.location {
+        Some(Location { file, line, .. }) => {
+            format!("{thread} took 20,000 visible steps; the loop at {file}:{line} probably never ends")
+        }
+        None => format!("{thread} took 20,000 visible steps; it probably never ends"),
+    };
+    Box::new(Failure { message, ..*failure })
 }
 
 /// Whether an access does not come before what a thread has done, neither in its thread nor because something was read.

@@ -65,10 +65,17 @@ pub struct Test {
 pub enum Origin {
     /// The crate under test, or another of its workspace.
     User,
-    /// A dependency.
+    /// A dependency from outside the workspace.
     Dependency,
-    /// The standard library.
+    /// The standard library, and the `dpor` crate.
     Std,
+}
+
+impl Origin {
+    /// Whether reports point into this code: everything but the standard library, because a bug may be in a dependency.
+    pub fn is_shown(self) -> bool {
+        self != Origin::Std
+    }
 }
 
 /// Whether a function is the standard library's own bookkeeping (thread handles, panic counters, …): then its atomics

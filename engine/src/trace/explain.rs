@@ -1,4 +1,4 @@
-//! Failures that are about several threads: told with the help of the trace.
+//! Failures that involve several threads: completed with the help of the trace.
 
 use crate::check::Subject;
 use crate::explore::{self, Replayed, Schedule};
@@ -6,9 +6,12 @@ use crate::graph::{self, EventId, Graph};
 use crate::model::Race;
 use crate::program::Part;
 use crate::verdict::ErrorKind;
-use crate::vm::{self, Failure, FailureKind, Note, Object, ThreadId, Variable, Waiting};
+use crate::vm::{
+    AccessKind, Failure, FailureKind, Note, NoteKind, Object, RacingPair, StackFrame, ThreadId, Variable, Waiting,
+    innermost,
+};
 
-use super::{Deed, End, Holder, Place, Racing, Step, Trace, Waits};
+use super::{Deed, End, Holder, Other, Place, Racing, Step, Trace, Waits};
 
 /// Two accesses race: where both are, and who makes them.
 pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
@@ -19,16 +22,16 @@ pub fn race(race: &Race, graph: &Graph, trace: &Trace) -> Failure {
     let (first, second) = (step(race.first), step(race.second));
     let location = |step: Option<&Step>| step.and_then(|step| step.place.as_ref()).map(|place| place.location.clone());
     let thread = |thread: graph::ThreadId| ThreadId(thread.index() as u16);
-    let (this, that) = (second.map_or("access", access), first.map_or("access", access));
-    let (message, note) = vm::race_texts(this, that, thread(race.first.0));
+    let (this, that) = (second.map_or(AccessKind::Write, access), first.map_or(AccessKind::Write, access));
+    let pair = RacingPair { this, that, other: thread(race.first.0), mixed_sizes: false };
     let other = Note {
-        message: note,
+        kind: NoteKind::Races(pair),
         location: location(first),
         thread: Some(thread(race.first.0)),
         events: Some(race.first.1),
     };
-    let bare = Failure::bare(ErrorKind::DataRace.into(), message, thread(race.second.0), Vec::new());
-    Failure { location: location(second), notes: vec![other], ..bare }
+    let bare = Failure::bare(ErrorKind::DataRace.into(), pair.message(None), thread(race.second.0), Vec::new());
+    Failure { location: location(second), notes: vec![other], race: Some(pair), ..bare }
 }
 
 /// The other side of an error, by another thread.
@@ -49,17 +52,17 @@ pub fn other_side(failure: &Failure, graph: &Graph, trace: &Trace) -> Option<Sid
         is_there && step.variable.is_some() && index(step) <= events && index(step) + 1 >= events
     };
     // Accesses that are atomic, or to atomics, are steps; what is done to other memory is not.
-    let may_be_step = failure.address.is_none() || note.message.starts_with("the atomic");
+    let may_be_step = failure.address.is_none() || matches!(note.kind, NoteKind::Races(pair) if pair.that.is_atomic());
     if may_be_step && let Some(step) = trace.steps_of(thread).rfind(is_it) {
         return Some(Side::Step(step.number));
     }
     let after = trace.steps_of(thread).rfind(|step| index(step) < events).map(|step| step.number);
-    let what = match failure.kind {
-        FailureKind::Error(ErrorKind::DataRace) => "the access that it races with",
-        _ if note.message.contains("freed") => "frees it",
-        _ => "the variable goes out of scope",
+    let what = match note.kind {
+        NoteKind::Races(pair) => Other::Races(pair.that),
+        NoteKind::Freed => Other::Frees,
+        _ => Other::LeavesScope,
     };
-    Some(Side::Other(Racing { thread, what: what.to_owned(), after, location: note.location.clone()? }))
+    Some(Side::Other(Racing { thread, what, after, location: note.location.clone()? }))
 }
 
 /// What a race is about.
@@ -141,16 +144,44 @@ pub fn tell_late(failure: &Failure, graph: &Graph, trace: &mut Trace) {
 }
 
 /// What an access is, among others that may not be atomic.
-fn access(step: &Step) -> &'static str {
+fn access(step: &Step) -> AccessKind {
     match step.deed {
-        Deed::PlainRead => "read",
-        Deed::PlainWrite => "write",
-        _ if step.written.is_some() => "atomic write",
-        _ => "atomic read",
+        Deed::PlainRead => AccessKind::Read,
+        Deed::PlainWrite => AccessKind::Write,
+        _ if step.written.is_some() => AccessKind::AtomicWrite,
+        _ => AccessKind::AtomicRead,
     }
 }
 
-/// Where threads wait for ever, it is told where others got what they wait for.
+/// Looks which functions were active when the error happened, where that is not known: at a visible action.
+pub fn with_stack(
+    mut failure: Failure,
+    subject: &Subject,
+    schedule: &Schedule,
+    at: Option<(ThreadId, u32)>,
+) -> Failure {
+    if !failure.stack.is_empty() {
+        return failure;
+    }
+    let Some((thread, index)) = at.or(failure.events.map(|events| (failure.thread, events))) else { return failure };
+    let mut found = Vec::new();
+    // An access that is an event comes after so many others; what comes before it is not known to be the same.
+    let seen = explore::replay(subject, schedule, |graph, state, id| {
+        let event = graph.event(id);
+        if event.thread.index() == thread.index() && (event.index == index || event.index + 1 == index) {
+            found.push(state.vm().stack_trace(thread));
+        }
+    });
+    let is_there = |stack: &&Vec<StackFrame>| innermost(stack) == failure.location;
+    if seen.is_ok()
+        && let Some(stack) = found.iter().rfind(is_there)
+    {
+        failure.stack.clone_from(stack);
+    }
+    failure
+}
+
+/// Where threads are blocked forever, it is told where others got what they wait for.
 pub fn with_holders(failure: &Failure, trace: &Trace) -> Failure {
     let mut failure = failure.clone();
     let notes = std::mem::take(&mut failure.notes);
@@ -174,6 +205,6 @@ fn holders(waiting: &Waiting, trace: &Trace) -> Vec<Holder> {
 
 fn got_it(holder: &Holder, trace: &Trace) -> Option<Note> {
     let place = trace.step(holder.since?)?.place.as_ref()?;
-    let message = format!("{} got it here", holder.thread.phrase());
-    Some(Note { message, location: Some(place.location.clone()), thread: Some(holder.thread), events: None })
+    let location = Some(place.location.clone());
+    Some(Note { kind: NoteKind::Acquired, location, thread: Some(holder.thread), events: None })
 }

@@ -1,12 +1,13 @@
-//! What to tell: a counterexample as data.
+//! A counterexample as data.
 //!
-//! A [`Trace`] is an execution in the words of the source: what each thread did, where, with which value, and where a
-//! value that it read came from. It is made by running the execution once more ([`record`]), so that exploring pays
-//! nothing for it. Steps are numbered from 1, in an order in which they can happen.
+//! A [`Trace`] is an execution in terms of the source: what each thread did, where, with which value, and which write a
+//! read reads from. It is made by running the execution once more ([`record`]), so that exploring pays
+//! nothing for it. Steps are numbered from 1, in one possible interleaving.
 
 mod clocks;
 mod explain;
 mod interleaving;
+mod library;
 pub mod names;
 mod record;
 mod relations;
@@ -19,13 +20,15 @@ mod tests;
 pub use names::Names;
 pub use record::ReplayError;
 pub(crate) use record::{Recorded, record};
-pub use remarks::{Mark, Remark};
+pub use remarks::{Mark, Remark, RemarkKind};
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{MemOrder, Value};
 use crate::verdict::Location;
-use crate::vm::{ThreadId, Variable, Wait};
+use crate::vm::{AccessKind, ThreadId, Variable, Wait};
 
 /// An execution, up to an error or to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +43,7 @@ pub struct Trace {
     pub sw: Vec<(u32, u32)>,
     /// What the pointers among the values point to.
     pub pointers: Vec<Pointer>,
-    /// The other side of the error, by another thread, if that is no step: an access that races, or the end of memory.
+    /// The other side of the error, by another thread, if it is not a step: a racing access, or the end of the memory.
     pub racing: Option<Racing>,
     /// The other side of a race, if that is a step.
     pub rival: Option<u32>,
@@ -52,15 +55,38 @@ pub struct Trace {
     pub remarks: Vec<Remark>,
 }
 
-/// What a thread did that is no step.
+/// Something that a thread did, other than a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Racing {
     pub thread: ThreadId,
-    /// What it did.
-    pub what: String,
+    pub what: Other,
     /// The latest step of the thread before it.
     pub after: Option<u32>,
     pub location: Location,
+}
+
+/// What a thread did that is the other side of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Other {
+    /// It made the access that races.
+    Races(AccessKind),
+    /// It freed the memory.
+    Frees,
+    /// It left the scope of the variable.
+    LeavesScope,
+    Panics,
+}
+
+impl fmt::Display for Other {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Other::Races(access) => write!(f, "the racing {access}"),
+            Other::Frees => f.write_str("frees it"),
+            Other::LeavesScope => f.write_str("the variable goes out of scope"),
+            Other::Panics => f.write_str("panics"),
+        }
+    }
 }
 
 /// An address among the values of an execution.
@@ -164,11 +190,11 @@ pub enum Deed {
     Join {
         thread: ThreadId,
     },
-    /// What was waited for has come.
+    /// The wait is over.
     Await {
         wait: Wait,
     },
-    /// The queue of those who wait at a futex is looked at: nobody else does so until it is left.
+    /// The queue of a futex is locked: no other thread looks at it until it is unlocked.
     EnterQueue,
     LeaveQueue,
     /// An attempt to lock.
@@ -176,9 +202,31 @@ pub enum Deed {
     Unlock,
     /// An update that depends on what is there.
     Try,
-    /// One of the threads that wait is notified.
-    Notify,
-    /// One of those who could have changed something is gone.
+    /// Threads that wait on a condition variable are notified: one, or all.
+    Notify {
+        all: bool,
+        woken: Vec<ThreadId>,
+    },
+    /// A thread begins to wait on a condition variable.
+    WaitOn,
+    /// A message is sent: the first is number 1.
+    Send {
+        message: Value,
+    },
+    /// A receiver takes its turn: this message will be its.
+    TakeTurn {
+        message: Value,
+    },
+    Receive {
+        message: Value,
+    },
+    /// The last sender, or the receiver, of a channel is dropped.
+    Disconnect,
+    /// A thread is unparked.
+    Unpark {
+        thread: Option<ThreadId>,
+    },
+    /// One of the threads that could still end a wait will not do so any more.
     Leave,
     /// One of `0..n`.
     Choose {
@@ -198,7 +246,7 @@ pub struct Read {
 /// Where something is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The innermost place in the user's code; where there is none, in a dependency; else in the standard library.
+    /// The innermost place outside of the standard library; where there is none, the innermost place.
     pub location: Location,
     /// The function there, where it is known.
     pub function: Option<String>,

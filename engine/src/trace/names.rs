@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::graph::Value;
-use crate::program::ValueKind;
+use crate::program::{Part, ValueKind};
 use crate::verdict::Location;
 use crate::vm::{Object, Variable};
 
@@ -71,6 +71,11 @@ impl<'t> Names<'t> {
             None => ("", variable.offset),
         };
         if rest == 0 { format!("{object}{path}") } else { format!("{object}{path}+{rest}") }
+    }
+
+    /// What the program calls a variable: not what is inside of a type of the standard library.
+    pub fn known(&self, variable: Variable) -> String {
+        self.variable(&Variable { part: variable.part.map(Part::known), ..variable })
     }
 
     /// A value of the variable that a step accesses.

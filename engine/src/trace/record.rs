@@ -8,14 +8,14 @@ use thiserror::Error;
 use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
-use crate::program::{Origin, RmwOp, ValueKind};
+use crate::program::{RmwOp, ValueKind};
 use crate::verdict::{ErrorKind, Location};
-use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
+use crate::vm::{Action, Explored, Failure, Note, NoteKind, Output, Role, StackFrame, ThreadId, Wait};
 
 use super::explain::Side;
 use super::{
-    Deed, End, Holder, Names, Place, Pointer, Racing, Read, Step, Thread, Trace, Waits, explain, interleaving,
-    relations, remarks,
+    Deed, End, Holder, Names, Other, Place, Pointer, Racing, Read, Step, Thread, Trace, Waits, explain, interleaving,
+    library, relations, remarks,
 };
 
 /// The machine.
@@ -51,6 +51,7 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     })?;
     panics.look(&replayed.graph, replayed.state.vm(), &steps);
     name_locks(&mut steps, &replayed);
+    library::name_calls(&mut steps, &replayed);
     let threads = replayed.graph.threads().map(|(id, _)| thread(subject, &replayed, id)).collect();
     let co = relations::coherence(&replayed.graph);
     let sw = between_steps(relations::synchronizes_with(&replayed.graph), &steps, &replayed.graph);
@@ -60,7 +61,13 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
         Some(Found::Race(race)) => explain::race(race, &replayed.graph, &trace),
         _ => return Err(ReplayError::NoFailure),
     };
+    let at = match &replayed.failure {
+        Some(Found::Race(race)) => Some((vm_thread(race.second.0), race.second.1)),
+        _ => None,
+    };
+    let failure = explain::with_stack(failure, subject, schedule, at);
     let failure = explain::with_time_of_free(failure, subject, schedule);
+    let failure = panics.headline(failure, &mut trace);
     explain::tell_late(&failure, &replayed.graph, &mut trace);
     place_failure(&mut trace, &failure);
     panics.tell(&failure, &mut trace);
@@ -79,6 +86,7 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     {
         trace.renumber(&order);
     }
+    remarks::name_lost_updates(&mut trace);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
 }
 
@@ -102,7 +110,16 @@ struct Panics(BTreeMap<ThreadId, Panic>);
 struct Panic {
     message: String,
     location: Location,
+    stack: Vec<StackFrame>,
     after: Option<u32>,
+}
+
+/// Whether a function of the standard library panics because a thread that was joined has panicked: it unwraps the result
+/// of a join, or is the end of a scope.
+fn passes_on(function: &str) -> bool {
+    let result = function.strip_prefix("std::result::Result::<");
+    let of_join = |rest: &str| rest.contains("std::boxed::Box<dyn std::any::Any + std::marker::Send>>::");
+    result.is_some_and(of_join) || function.starts_with("std::thread::scope::<")
 }
 
 impl Panics {
@@ -110,25 +127,66 @@ impl Panics {
     fn look(&mut self, graph: &Graph, vm: &Machine, steps: &[Step]) {
         for (id, _) in graph.threads() {
             let thread = vm_thread(id);
-            let Some((message, location)) = vm.panic(thread) else { continue };
+            let Some((message, location, stack)) = vm.panic(thread) else { continue };
             let known =
                 self.0.get(&thread).is_some_and(|known| (&known.message, &known.location) == (&message, &location));
             if !known {
                 let after = steps.iter().rfind(|step| step.thread == thread).map(|step| step.number);
-                self.0.insert(thread, Panic { message, location, after });
+                self.0.insert(thread, Panic { message, location, stack, after });
             }
         }
+    }
+
+    /// Where a thread panics only because another one did that it has joined, that panic is the error.
+    fn headline(&self, failure: Failure, trace: &mut Trace) -> Failure {
+        let Some((thread, panic)) = self.cause(&failure, trace) else { return failure };
+        for other in &mut trace.threads {
+            if other.number == thread {
+                (other.end, other.place) = (End::Failed, Some(Place::at(panic.location.clone())));
+            } else if other.number == failure.thread {
+                (other.end, other.place) = (End::Stopped, None);
+            }
+        }
+        let kind = NoteKind::Propagates { message: failure.message };
+        let note = Note { kind, location: failure.location, thread: Some(failure.thread), events: None };
+        let bare = Failure::bare(failure.kind, panic.message.clone(), thread, panic.stack.clone());
+        Failure { location: Some(panic.location.clone()), notes: vec![note], ..bare }
+    }
+
+    /// The thread whose panic a failure passes on.
+    fn cause(&self, failure: &Failure, trace: &Trace) -> Option<(ThreadId, &Panic)> {
+        let mut library = failure.stack.iter().take_while(|frame| !frame.origin.is_shown());
+        if failure.kind != ErrorKind::Panic.into() || !library.any(|frame| passes_on(&frame.function)) {
+            return None;
+        }
+        let own = self.0.get(&failure.thread).filter(|own| Some(&own.location) == failure.location.as_ref());
+        let is_before = |step: &&Step| own.is_none_or(|own| Some(step.number) <= own.after);
+        let before = trace.steps_of(failure.thread).filter(is_before);
+        let joined = before.rev().find_map(|step| match step.deed {
+            Deed::Join { thread } => Some(Some(thread)),
+            Deed::Await { wait: Wait::Scope } => Some(None),
+            _ => None,
+        })?;
+        let is_it = |thread: &ThreadId| match joined {
+            Some(joined) => *thread == joined,
+            None => *thread != failure.thread,
+        };
+        self.0.iter().find(|(thread, _)| is_it(thread)).map(|(thread, panic)| (*thread, panic))
     }
 
     /// Tells of the panics of other threads, and marks what a thread does after the panic that is the error.
     fn tell(self, failure: &Failure, trace: &mut Trace) {
         let is_panic = failure.kind == ErrorKind::Panic.into();
+        let passes_on = |thread: ThreadId| {
+            let by = |note: &Note| note.thread == Some(thread) && note.kind.role() == Role::Propagates;
+            failure.notes.iter().any(by)
+        };
         for (thread, Panic { location, after, .. }) in self.0 {
             if is_panic && thread == failure.thread {
                 let later = trace.steps.iter_mut().filter(|step| step.thread == thread && Some(step.number) > after);
                 later.for_each(|step| step.unwinding = true);
-            } else {
-                trace.panics.push(Racing { thread, what: "panics".to_owned(), after, location });
+            } else if !passes_on(thread) {
+                trace.panics.push(Racing { thread, what: Other::Panics, after, location });
             }
         }
     }
@@ -184,7 +242,7 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::Cas { expected, new, weak, .. } => Deed::Cas { expected: expected as Value, new: new as Value, weak },
         Action::Await { wait, .. } | Action::Reach { wait, .. } => Deed::Await { wait },
         Action::Try { .. } => Deed::Try,
-        Action::Pick { .. } => Deed::Notify,
+        Action::Pick { .. } => Deed::Notify { all: false, woken: Vec::new() },
         Action::Leave { .. } => Deed::Leave,
         Action::Fence { .. } => Deed::Fence,
         Action::Spawn => Deed::Spawn { thread: ThreadId(event.answer as u16) },
@@ -199,9 +257,9 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
     })
 }
 
-/// Whether none of the user's functions is active: a thread of a scope is done.
+/// Whether only functions of the standard library are active: a thread of a scope is done.
 fn is_library_alone(stack: &[StackFrame]) -> bool {
-    stack.iter().all(|frame| frame.origin == Origin::Std)
+    stack.iter().all(|frame| !frame.origin.is_shown())
 }
 
 /// The method of atomics that does an update.
@@ -239,8 +297,7 @@ fn ordering(deed: &Deed, event: &Event) -> Option<MemOrder> {
 
 /// Where a thread with this stack is.
 fn place(stack: &[StackFrame]) -> Option<Place> {
-    let is = |origin: Origin| stack.iter().position(|frame| frame.origin == origin);
-    let at = is(Origin::User).or_else(|| is(Origin::Dependency)).unwrap_or(0);
+    let at = stack.iter().position(|frame| frame.origin.is_shown()).unwrap_or(0);
     let frame = stack.get(at)?;
     let via = at.checked_sub(1).map(|callee| stack[callee].function.clone());
     Some(Place { location: frame.location.clone(), function: Some(frame.function.clone()), via })
@@ -329,6 +386,6 @@ fn place_failure(trace: &mut Trace, failure: &Failure) {
     }
 }
 
-fn vm_thread(thread: graph::ThreadId) -> ThreadId {
+pub(super) fn vm_thread(thread: graph::ThreadId) -> ThreadId {
     ThreadId(thread.index() as u16)
 }

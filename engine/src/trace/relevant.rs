@@ -13,7 +13,7 @@ impl Trace {
     /// The numbers of the steps that matter: not what the library does for itself, not what nobody who fails or waits has
     /// learned of, or who is the other side of a race, and not what is long ago.
     pub fn relevant(&self) -> HashSet<u32> {
-        let marks = self.remarks.iter().flat_map(|remark| remark.marks.iter().map(|mark| mark.step));
+        let marks = self.remarks.iter().flat_map(|remark| remark.named());
         let marked: HashSet<u32> = marks.chain(self.rival).collect();
         let causes = self.causes(&marked);
         let is_relevant = |step: &&Step| {
@@ -104,11 +104,12 @@ fn is_same(a: &Variable, b: &Variable) -> bool {
 }
 
 /// Whether a step is what the library does for itself: it counts references, and looks whether a lock is poisoned.
-fn is_bookkeeping(step: &Step) -> bool {
+pub fn is_bookkeeping(step: &Step) -> bool {
     let part = step.variable.as_ref().and_then(|variable| variable.part.as_ref());
     let counts = |via: &str| via.contains("std::sync::Arc<") || via.contains("std::sync::Weak<");
     let via = || step.place.as_ref().and_then(|place| place.via.as_deref());
     match part {
+        _ if matches!(step.deed, Deed::TakeTurn { .. }) => true,
         Some(part) => part.bookkeeping,
         None => via().is_some_and(counts),
     }

@@ -34,6 +34,9 @@ impl Trace {
         self.sw.sort_unstable_by_key(|(from, to)| (*to, *from));
         self.racing.iter_mut().chain(&mut self.panics).for_each(|other| set_any(&mut other.after));
         set_any(&mut self.rival);
-        self.remarks.iter_mut().flat_map(|remark| &mut remark.marks).for_each(|mark| set(&mut mark.step));
+        for remark in &mut self.remarks {
+            remark.marks.iter_mut().for_each(|mark| set(&mut mark.step));
+            remark.steps.iter_mut().for_each(set);
+        }
     }
 }

@@ -193,19 +193,19 @@ impl Wait {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Wait::Mutex => "for the mutex",
-            Wait::ReadLock => "for the lock (to read)",
-            Wait::WriteLock => "for the lock (to write)",
-            Wait::Notification => "to be notified",
-            Wait::Initialization => "for another thread to initialize this",
-            Wait::Token => "to be unparked",
-            Wait::Barrier => "for other threads to come to the barrier",
-            Wait::Message => "for a message",
-            Wait::Room => "for room in the channel",
-            Wait::Time => "for more than a hundred years to pass",
-            Wait::Scope => "for the threads of the scope",
-            Wait::Wake => "to be woken",
-            Wait::End(thread) => return write!(f, "for the end of {}", thread.phrase()),
+            Wait::Mutex => "waiting for the mutex",
+            Wait::ReadLock => "waiting to read-lock it",
+            Wait::WriteLock => "waiting to write-lock it",
+            Wait::Notification => "waiting to be notified",
+            Wait::Initialization => "waiting for another thread to finish the initialization",
+            Wait::Token => "waiting to be unparked",
+            Wait::Barrier => "waiting for other threads to reach the barrier",
+            Wait::Message => "waiting for a message",
+            Wait::Room => "waiting for room in the channel",
+            Wait::Time => "sleeping for more than a hundred years",
+            Wait::Scope => "waiting for the threads of the scope to finish",
+            Wait::Wake => "waiting for a futex to be woken",
+            Wait::End(thread) => return write!(f, "waiting for {} to finish", thread.phrase()),
         })
     }
 }

@@ -292,7 +292,7 @@ pub struct Code {
     pub results: u8,
     /// The shadow of a new frame; empty where it has no memory.
     pub shadow: Box<[u8]>,
-    /// Whether it is the user's own code.
+    /// Whether reports point into it: it is not the standard library's.
     pub user: bool,
     /// Whether its atomics are visible actions.
     pub quiet: Quiet,

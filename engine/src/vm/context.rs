@@ -77,11 +77,11 @@ impl<'a> Context<'a> {
         std::array::from_fn(|index| site.args.get(index).map_or(0, |place| self.get(usize::from(*place))))
     }
 
-    /// Where the user's code is: for the record of who allocates and frees.
+    /// Where the code is that reports point into: for the record of who allocates and frees.
     pub fn place(&self) -> PlaceId {
         let user = self.thread.frames.last().map_or(0, |frame| frame.user);
         match self.thread.frames.get(user as usize) {
-            Some(frame) => self.image.user_place(frame.func, frame.pc),
+            Some(frame) => self.image.shown_place(frame.func, frame.pc),
             None => self.thread.entry.map_or(PlaceId(0), |entry| self.image.program.function(entry).place),
         }
     }

@@ -4,10 +4,13 @@
 //! ran into it turns it into a [`Failure`]: the fault with the names of threads, files and lines, and a stack trace. A
 //! failure stands alone: it can be shown without the program.
 
+use std::fmt;
+
 use crate::program::{Origin, PlaceId, Program};
 use crate::verdict::{ErrorKind, Location, Outcome};
 
 use super::action::Wait;
+use super::note::{Note, NoteKind, RacingPair};
 use super::thread::ThreadId;
 
 /// Why a run did not pass.
@@ -45,7 +48,7 @@ impl From<ErrorKind> for FailureKind {
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
-    /// Where: the innermost place in the user's code, or the innermost place at all.
+    /// Where: the innermost place outside of the standard library; where there is none, the innermost place.
     pub location: Option<Location>,
     /// The functions that were active, the innermost first.
     pub stack: Vec<StackFrame>,
@@ -53,7 +56,9 @@ pub struct Failure {
     pub thread: ThreadId,
     /// What led to it.
     pub notes: Vec<Note>,
-    /// In a deadlock, the threads that wait for ever.
+    /// The accesses of a race.
+    pub race: Option<RacingPair>,
+    /// In a deadlock, the threads that are blocked forever.
     pub waiting: Vec<Waiting>,
     /// The address that it is about, where that matters.
     pub address: Option<u64>,
@@ -61,7 +66,7 @@ pub struct Failure {
     pub events: Option<u32>,
 }
 
-/// A thread that waits for ever.
+/// A thread that is blocked forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub thread: ThreadId,
@@ -75,16 +80,12 @@ pub struct Waiting {
 
 impl Waiting {
     fn note(&self) -> Note {
-        let wait = self.wait.map_or_else(|| "for ever".to_owned(), |wait| wait.to_string());
-        let mut message = format!("{} waits here {wait}", self.thread.phrase());
-        if self.holders == [self.thread] {
-            message += ", which it has itself";
-        } else if let [first, others @ ..] = &self.holders[..] {
-            message += &format!(", which {}", first.phrase());
-            others.iter().for_each(|other| message += &format!(" and {}", other.phrase()));
-            message += if others.is_empty() { " has" } else { " have" };
-        }
-        Note { message, location: innermost(&self.stack), thread: Some(self.thread), events: None }
+        self.with(NoteKind::Blocked { wait: self.wait, holders: self.holders.clone() })
+    }
+
+    /// A note about where it waits.
+    fn with(&self, kind: NoteKind) -> Note {
+        Note { kind, location: innermost(&self.stack), thread: Some(self.thread), events: None }
     }
 }
 
@@ -94,16 +95,6 @@ pub struct StackFrame {
     pub function: String,
     pub origin: Origin,
     pub location: Location,
-}
-
-/// Something that explains a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    pub message: String,
-    pub location: Option<Location>,
-    pub thread: Option<ThreadId>,
-    /// How many events the thread had then, where that matters.
-    pub events: Option<u32>,
 }
 
 /// An access that another thread has made to memory that goes, neither of which happens before the other. If what the thread
@@ -123,6 +114,8 @@ pub struct Late {
 pub struct Fault {
     pub kind: FailureKind,
     pub message: String,
+    /// The accesses of a race.
+    pub race: Option<RacingPair>,
     pub notes: Vec<FaultNote>,
     /// The address that it is about, where that matters.
     pub address: Option<u64>,
@@ -131,7 +124,7 @@ pub struct Fault {
 /// A note of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultNote {
-    pub message: String,
+    pub kind: NoteKind,
     pub place: Option<PlaceId>,
     pub thread: Option<ThreadId>,
     /// How many events the thread had then, where that matters.
@@ -142,7 +135,7 @@ impl Fault {
     /// A fault without notes.
     #[cold]
     pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Box<Fault> {
-        Box::new(Fault { kind: kind.into(), message: message.into(), notes: Vec::new(), address: None })
+        Box::new(Fault { kind: kind.into(), message: message.into(), race: None, notes: Vec::new(), address: None })
     }
 
     /// Undefined behaviour that has no kind of its own.
@@ -151,10 +144,20 @@ impl Fault {
         Fault::new(ErrorKind::UndefinedBehavior, message)
     }
 
+    /// Two accesses race; the other one is at this place, where its thread had so many events.
+    #[cold]
+    pub fn race(pair: RacingPair, place: PlaceId, events: u32) -> Box<Fault> {
+        let kind = if pair.mixed_sizes { ErrorKind::MixedSizeRace } else { ErrorKind::DataRace };
+        let mut fault = Fault::new(kind, pair.message(None)).note(NoteKind::Races(pair), Some(place), Some(pair.other));
+        fault.race = Some(pair);
+        fault.notes.iter_mut().for_each(|note| note.events = Some(events));
+        fault
+    }
+
     /// Something the machine does not have.
     #[cold]
-    pub fn unsupported(message: impl Into<String>) -> Box<Fault> {
-        Fault::new(FailureKind::Unsupported, message)
+    pub fn unsupported(operation: impl fmt::Display) -> Box<Fault> {
+        Fault::new(FailureKind::Unsupported, format!("unsupported operation: {operation}"))
     }
 
     /// A limit of the machine or of the run.
@@ -172,27 +175,8 @@ impl Fault {
 
     /// The same with one more note.
     #[must_use]
-    pub fn note(
-        mut self: Box<Fault>,
-        message: impl Into<String>,
-        place: Option<PlaceId>,
-        thread: Option<ThreadId>,
-    ) -> Box<Fault> {
-        self.notes.push(FaultNote { message: message.into(), place, thread, events: None });
-        self
-    }
-
-    /// The same with one more note, about what a thread did when it had so many events.
-    #[must_use]
-    pub fn note_at(
-        mut self: Box<Fault>,
-        message: impl Into<String>,
-        place: PlaceId,
-        thread: ThreadId,
-        events: u32,
-    ) -> Box<Fault> {
-        let (place, thread, events) = (Some(place), Some(thread), Some(events));
-        self.notes.push(FaultNote { message: message.into(), place, thread, events });
+    pub fn note(mut self: Box<Fault>, kind: NoteKind, place: Option<PlaceId>, thread: Option<ThreadId>) -> Box<Fault> {
+        self.notes.push(FaultNote { kind, place, thread, events: None });
         self
     }
 }
@@ -200,9 +184,9 @@ impl Fault {
 impl Failure {
     /// The failure that `fault` is for a thread with this stack.
     pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
-        let Fault { kind, message, address, notes } = fault;
+        let Fault { kind, message, race, address, notes } = fault;
         let notes = notes.into_iter().map(|note| note.resolve(program)).collect();
-        Box::new(Failure { notes, address, ..Failure::bare(kind, message, thread, stack) })
+        Box::new(Failure { notes, race, address, ..Failure::bare(kind, message, thread, stack) })
     }
 
     /// The failure that `fault` is for a thread that was at this place, and had so many events.
@@ -214,22 +198,17 @@ impl Failure {
     /// A failure of which nothing else is known than what is wrong, and who did what.
     pub fn bare(kind: FailureKind, message: String, thread: ThreadId, stack: Vec<StackFrame>) -> Failure {
         let (location, notes, waiting) = (innermost(&stack), Vec::new(), Vec::new());
-        Failure { kind, message, location, stack, thread, notes, waiting, address: None, events: None }
+        Failure { kind, message, location, stack, thread, notes, race: None, waiting, address: None, events: None }
     }
 
-    /// Threads wait in loops for what never comes, others for something else.
+    /// Threads spin, and nobody is left to change what they read; others are blocked.
     pub fn non_termination(spinning: Vec<Waiting>, blocked: Vec<Waiting>) -> Failure {
         let message = match &spinning[..] {
-            [one] => format!("{} waits in a loop for what never comes", one.thread.phrase()),
-            all => format!("{} threads wait in loops for what never comes", all.len()),
+            [one] => format!("{} spins forever: no other thread can change what this loop reads", one.thread.phrase()),
+            all => format!("{} threads spin forever: no other thread can change what their loops read", all.len()),
         };
-        let note = |waiting: &Waiting| Note {
-            message: format!("{} waits in this loop", waiting.thread.phrase()),
-            location: innermost(&waiting.stack),
-            thread: Some(waiting.thread),
-            events: None,
-        };
-        let notes = spinning.iter().map(note).chain(blocked.iter().map(Waiting::note)).collect();
+        let spins = spinning.iter().map(|waiting| waiting.with(NoteKind::Spins));
+        let notes = spins.chain(blocked.iter().map(Waiting::note)).collect();
         let stack = spinning.first().map(|first| first.stack.clone()).unwrap_or_default();
         let thread = spinning.first().map_or(ThreadId::MAIN, |first| first.thread);
         let waiting = spinning.into_iter().chain(blocked).collect();
@@ -237,11 +216,11 @@ impl Failure {
         Failure { notes, waiting, ..Failure::bare(kind, message, thread, stack) }
     }
 
-    /// All threads that are left wait for ever.
+    /// All threads that are left are blocked forever.
     pub fn deadlock(waiting: Vec<Waiting>) -> Failure {
         let message = match &waiting[..] {
-            [one] => format!("{} waits for ever", one.thread.phrase()),
-            all => format!("{} threads wait for ever", all.len()),
+            [one] => format!("deadlock: {} is blocked forever", one.thread.phrase()),
+            all => format!("deadlock: {} threads are blocked forever", all.len()),
         };
         let stack = waiting.first().map(|first| first.stack.clone()).unwrap_or_default();
         let thread = waiting.first().map_or(ThreadId::MAIN, |first| first.thread);
@@ -262,28 +241,20 @@ impl Failure {
     }
 }
 
-/// What follows the access in the message of a race, or the name of what is accessed.
-const RACES_WITH: &str = " races with ";
-
-/// What is said of a data race between `this` access and `that` one by another thread, and of where that one is.
-pub fn race_texts(this: &str, that: &str, other: ThreadId) -> (String, String) {
-    let (article, other) = (if that.starts_with(['a', 'e']) { "an" } else { "a" }, other.phrase());
-    let message = format!("this {this}{RACES_WITH}{article} {that} by {other}");
-    (message, format!("the {that} by {other}: nothing orders the two"))
-}
-
 impl Failure {
     /// The same, a race about a variable of this name.
     #[must_use]
     pub fn with_variable(self, name: &str) -> Failure {
-        let message = self.message.replacen(RACES_WITH, &format!(" of `{name}`{RACES_WITH}"), 1);
-        Failure { message, ..self }
+        match &self.race {
+            Some(race) => Failure { message: race.message(Some(name)), ..self },
+            None => self,
+        }
     }
 }
 
-/// The innermost place in the user's code, or the innermost at all.
+/// The innermost place outside of the standard library; where there is none, the innermost place.
 pub fn innermost(stack: &[StackFrame]) -> Option<Location> {
-    let frame = stack.iter().find(|frame| frame.origin == Origin::User).or(stack.first())?;
+    let frame = stack.iter().find(|frame| frame.origin.is_shown()).or(stack.first())?;
     Some(frame.location.clone())
 }
 
@@ -291,6 +262,6 @@ impl FaultNote {
     fn resolve(self, program: &Program) -> Note {
         let location =
             self.place.and_then(|place| program.places.get(place.0 as usize).map(|_| program.location(place)));
-        Note { message: self.message, location, thread: self.thread, events: self.events }
+        Note { kind: self.kind, location, thread: self.thread, events: self.events }
     }
 }

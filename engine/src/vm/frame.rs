@@ -33,7 +33,7 @@ pub struct Frame {
     pub memory: bool,
     /// Whether it has locals with allocations of their own.
     pub big_slots: bool,
-    /// The depth of the innermost frame of the user's code, this one included.
+    /// The depth of the innermost frame that reports point into, this one included.
     pub user: u32,
     /// Whether its atomics are no visible actions.
     pub quiet: bool,

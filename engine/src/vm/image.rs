@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::program::address::{GLOBAL_REGION, GRANULE_BITS, REGION_BITS};
-use crate::program::{FuncId, Origin, PlaceId, Program};
+use crate::program::{FuncId, PlaceId, Program};
 
 use super::code::{Callee, Code, Inst};
 use super::memory::{Alloc, AllocKind};
@@ -81,11 +81,11 @@ impl Image {
         })
     }
 
-    /// The innermost place of the user's code in a function of theirs; in another, the innermost place at all.
-    pub(super) fn user_place(&self, func: FuncId, pc: u32) -> PlaceId {
-        let of_user = |func: FuncId| self.program.function(func).origin == Origin::User;
-        let user = self.scopes(func, pc).find(|(func, _)| of_user(*func));
-        user.or(self.scopes(func, pc).next()).map_or(PlaceId(0), |(_, place)| place)
+    /// The innermost place outside of the standard library; where there is none, the innermost place.
+    pub(super) fn shown_place(&self, func: FuncId, pc: u32) -> PlaceId {
+        let is_shown = |func: FuncId| self.program.function(func).origin.is_shown();
+        let shown = self.scopes(func, pc).find(|(func, _)| is_shown(*func));
+        shown.or(self.scopes(func, pc).next()).map_or(PlaceId(0), |(_, place)| place)
     }
 
     /// The instructions of a function, for people.

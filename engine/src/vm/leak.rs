@@ -13,6 +13,7 @@ use super::Vm;
 use super::failure::{Failure, Fault};
 use super::image::Image;
 use super::memory::{Alloc, Found};
+use super::note::NoteKind;
 use super::thread::ThreadId;
 
 /// No more blocks than this get a note of their own.
@@ -134,7 +135,7 @@ fn leak_fault(blocks: &[Block]) -> Fault {
     };
     let mut fault = Fault::new(ErrorKind::MemoryLeak, message);
     for block in blocks.iter().take(MAX_NOTES) {
-        fault = fault.note(format!("{} bytes, allocated here", block.size), Some(block.place), Some(block.thread));
+        fault = fault.note(NoteKind::Leaked { size: block.size }, Some(block.place), Some(block.thread));
     }
     *fault
 }

@@ -25,6 +25,7 @@ mod image;
 mod interp;
 mod leak;
 mod memory;
+mod note;
 mod objects;
 mod plain;
 mod prepare;
@@ -50,9 +51,10 @@ pub use explored::{
     Atom, Basis, Birth, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated,
     Write,
 };
-pub use failure::{Failure, FailureKind, Late, Note, StackFrame, Waiting, innermost, race_texts};
+pub use failure::{Failure, FailureKind, Late, StackFrame, Waiting, innermost};
 pub use image::Image;
 pub use memory::{Atomics, Site, Tracked};
+pub use note::{AccessKind, Note, NoteKind, RacingPair, Role, held};
 pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
@@ -179,8 +181,8 @@ impl Vm {
                     Exit::Slow => slow::run(context),
                     Exit::Fault(fault) => Err(fault),
                     Exit::Circle => Ok(context.stop(Action::Spin, thread::Reply::None)),
-                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("the time is over")),
-                    Exit::OutOfSteps => Err(Fault::limit("the limit of steps is reached")),
+                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("time limit reached")),
+                    Exit::OutOfSteps => Err(Fault::limit("step limit reached (`--max-steps` raises it)")),
                 };
                 match result.and_then(|flow| slow::act_alone(context, flow)) {
                     Ok(Flow::Continue) => {}
@@ -225,7 +227,7 @@ impl Vm {
         self.thread(id).clock
     }
 
-    /// A thread that waits for ever.
+    /// A thread that is blocked forever.
     fn waiting(&self, thread: ThreadId) -> Waiting {
         let wait = self.pending(thread).and_then(|action| action.waits());
         Waiting { thread, wait, holders: Vec::new(), stack: self.stack_trace(thread) }

@@ -223,7 +223,7 @@ fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flo
 
 #[cold]
 fn too_large() -> Box<Fault> {
-    Fault::new(ErrorKind::Abort, "stack overflow: a local variable is larger than the memory")
+    Fault::new(ErrorKind::Abort, "stack overflow: a local variable does not fit on the stack")
 }
 
 /// The address of the thread's copy of a thread-local.

@@ -26,6 +26,11 @@ impl ThreadId {
         usize::from(self.0)
     }
 
+    /// What the thread is called at the beginning of a sentence.
+    pub fn name(self) -> String {
+        if self == ThreadId::MAIN { "main".to_owned() } else { self.to_string() }
+    }
+
     /// As a part of a sentence.
     pub fn phrase(self) -> String {
         if self == ThreadId::MAIN { format!("the {self}") } else { self.to_string() }

@@ -21,7 +21,7 @@ pub fn raise(context: &mut Context, exception: u64) -> Checked<Flow> {
 pub fn resume(context: &mut Context) -> Checked<Flow> {
     let depth = context.thread.frames.len() as u32 - 1;
     let Some((_, exception)) = context.thread.exceptions.pop_if(|(of, _)| *of == depth) else {
-        return Err(Fault::undefined("unwinding goes on where nothing unwinds"));
+        return Err(Fault::undefined("unwinding is resumed without a panic"));
     };
     match leave_frame(context, exception)? {
         Left::Caller => unwind(context, exception),
@@ -34,7 +34,7 @@ fn unwind(context: &mut Context, exception: u64) -> Checked<Flow> {
     loop {
         let unwind = call_unwind(context);
         if unwind == Unwind::UNREACHABLE {
-            return Err(Fault::undefined("a function that must not unwind does"));
+            return Err(Fault::undefined("a function unwinds that must not"));
         }
         if let Some(pc) = unwind.target() {
             let depth = context.thread.frames.len() as u32 - 1;

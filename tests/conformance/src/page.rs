@@ -131,7 +131,7 @@ mod tests {
     fn a_suite_is_a_line_and_what_did_not_pass_has_its_reason() {
         let tests = vec![
             result("a", Outcome::Passed, ""),
-            result("b", Outcome::Unsupported, "the foreign function `mmap`"),
+            result("b", Outcome::Unsupported, "unsupported operation: foreign function `mmap`"),
             result("c", Outcome::Failed, "panic: no\nmore"),
             result("d", Outcome::Ignored, ""),
         ];
@@ -140,6 +140,6 @@ mod tests {
         let page = page(&[result], &[]);
         assert!(page.contains("| coretests | 1 | 4 | 1 | 0 | 1 | 1 | 1 | 33.3% | 3 s |"), "{page}");
         assert!(page.contains("- failed: `c`, panic: no. **Not explained.**\n"), "{page}");
-        assert!(page.contains("- unsupported, 1: the foreign function `mmap`: `b`\n"), "{page}");
+        assert!(page.contains("- unsupported, 1: unsupported operation: foreign function `mmap`: `b`\n"), "{page}");
     }
 }

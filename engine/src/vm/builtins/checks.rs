@@ -55,7 +55,9 @@ fn check_function(context: &Context, address: u64, signature: u64, converts: boo
     let program = &context.image.program;
     let index = code_index(address).map(|index| index as usize).filter(|index| *index < program.functions.len());
     let Some(index) = index else {
-        return Err(Fault::undefined(format!("{address:#x} is not a function, and becomes a function pointer")));
+        return Err(Fault::undefined(format!(
+            "a function pointer is created from {address:#x}, which is not a function"
+        )));
     };
     let text = |number: u32| program.messages.get(number as usize).map(String::as_str);
     let of_function = program.signatures.get(index).copied().flatten().and_then(text);

@@ -61,7 +61,7 @@ pub fn call(context: &mut Context, site: &Site) -> Checked<Flow> {
     let realtime = op & CLOCK_REALTIME != 0;
     let op = op & !(PRIVATE | CLOCK_REALTIME) & 0xffff_ffff;
     if matches!(op, WAIT_BITSET | WAKE_BITSET) && bits as u32 != u32::MAX {
-        return Err(Fault::unsupported("waiting at a futex for some of those who wake only"));
+        return Err(Fault::unsupported("a futex wait with a bit set"));
     }
     let step = match op {
         WAIT | WAIT_BITSET => {
@@ -148,7 +148,7 @@ fn end(context: &mut Context, at: u16, result: Result<u64, u64>) -> Checked<()> 
 fn own_bit(context: &Context) -> Checked<u32> {
     match context.thread.id.0 {
         id if id < BITS => Ok(1 << id),
-        _ => Err(Fault::unsupported("a futex that thread 31 or a later one waits at")),
+        _ => Err(Fault::unsupported("a futex on which thread 31 or a later one waits")),
     }
 }
 

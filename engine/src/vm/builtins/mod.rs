@@ -109,7 +109,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         Builtin::Choose => {
             let [n] = context.args(site);
             if n == 0 {
-                return Err(Fault::undefined("a choice among nothing"));
+                return Err(Fault::undefined("`dpor::choose(0)`: there is nothing to choose from"));
             }
             Ok(context.stop(Action::Choose { n }, register(site)))
         }
@@ -154,7 +154,7 @@ impl Context<'_> {
     pub fn errno_location(&mut self) -> Checked<u64> {
         if self.thread.errno == 0 {
             let Some(address) = self.alloc(4, 4, AllocKind::ThreadLocal)? else {
-                return Err(Fault::limit("no memory for errno"));
+                return Err(Fault::limit("out of memory for errno"));
             };
             self.space().write(address, &[0; 4])?;
             self.thread.errno = address;

@@ -7,6 +7,7 @@ use crate::vm::code::{Site, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory::AllocKind;
+use crate::vm::note::NoteKind;
 use crate::vm::thread::ThreadId;
 use crate::vm::world::Stream;
 
@@ -105,7 +106,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 fn abort(context: &Context) -> Box<Fault> {
     let fault = Fault::new(ErrorKind::Abort, "the program aborts");
     match &context.thread.panic {
-        Some(panic) => fault.note(format!("the last panic of the thread: {}", panic.message), None, None),
+        Some(panic) => fault.note(NoteKind::LastPanic { message: panic.message.clone() }, None, None),
         None => fault,
     }
 }
@@ -144,7 +145,7 @@ fn open(context: &mut Context, path: u64) -> Checked<()> {
     if SYSTEM.iter().any(|directory| path.starts_with(directory)) {
         return context.set_errno(errno::ENOENT);
     }
-    Err(Fault::unsupported(format!("opening the file `{}`", String::from_utf8_lossy(&path))))
+    Err(Fault::unsupported(format!("opening file `{}`", String::from_utf8_lossy(&path))))
 }
 
 /// The address of the value of a variable, or null.
@@ -219,7 +220,7 @@ fn words(context: &mut Context, words: &[u64]) -> Checked<u64> {
 /// Bytes in memory of the thread's own.
 fn bytes(context: &mut Context, bytes: &[u8], align: u64) -> Checked<u64> {
     let address = context.alloc(bytes.len() as u64, align, AllocKind::ThreadLocal)?;
-    let address = address.ok_or_else(|| Fault::limit("no memory for the environment"))?;
+    let address = address.ok_or_else(|| Fault::limit("out of memory for the environment"))?;
     context.space().write(address, bytes)?;
     Ok(address)
 }

@@ -117,6 +117,52 @@ fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
             let _ = c;
             context.give(site, b)
         }
-        _ => Err(Fault::unsupported(format!("system call {number}"))),
+        _ => Err(Fault::unsupported(format!("system call {}", syscall_name(number)))),
     }
+}
+
+/// The name of a system call of Linux on x86-64; of those that programs are not likely to make, the number.
+fn syscall_name(number: u64) -> String {
+    let name = match number {
+        0 => "read",
+        1 => "write",
+        2 => "open",
+        3 => "close",
+        9 => "mmap",
+        10 => "mprotect",
+        11 => "munmap",
+        14 => "rt_sigprocmask",
+        16 => "ioctl",
+        24 => "sched_yield",
+        28 => "madvise",
+        35 => "nanosleep",
+        39 => "getpid",
+        41 => "socket",
+        56 => "clone",
+        57 => "fork",
+        59 => "execve",
+        60 => "exit",
+        62 => "kill",
+        63 => "uname",
+        72 => "fcntl",
+        157 => "prctl",
+        203 => "sched_setaffinity",
+        204 => "sched_getaffinity",
+        228 => "clock_gettime",
+        230 => "clock_nanosleep",
+        231 => "exit_group",
+        234 => "tgkill",
+        257 => "openat",
+        281 => "epoll_pwait",
+        290 => "eventfd2",
+        291 => "epoll_create1",
+        293 => "pipe2",
+        309 => "getcpu",
+        324 => "membarrier",
+        334 => "rseq",
+        425 => "io_uring_setup",
+        435 => "clone3",
+        _ => return number.to_string(),
+    };
+    format!("`{name}`")
 }

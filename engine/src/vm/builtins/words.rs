@@ -60,7 +60,7 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
     let value = match builtin {
         Builtin::ThreadBit if context.thread.id.0 < BITS => 1 << context.thread.id.0,
         Builtin::ThreadBit => {
-            return Err(Fault::unsupported("a condition variable that thread 32 or a later one waits on"));
+            return Err(Fault::unsupported("a condition variable on which thread 32 or a later one waits"));
         }
         Builtin::Spurious if context.options.spurious && !context.thread.woken => {
             return Ok(context.stop(Action::Choose { n: 2 }, Reply::Wake(physical(site.dst) as u16)));
@@ -175,5 +175,5 @@ fn wait_of(number: u64) -> Checked<Wait> {
 
 #[cold]
 fn unknown() -> Box<Fault> {
-    Fault::unsupported("synchronization of another version of the standard library")
+    Fault::unsupported("the synchronization of a different version of the standard library")
 }

@@ -313,7 +313,7 @@ impl<A: Copy> Explored<A> {
         lock(&self.universe).check_initialized(self.row, id)
     }
 
-    /// A thread that waits for ever, with those who have what it waits for.
+    /// A thread that is blocked forever, with those who have what it waits for.
     pub fn waiting(&self, thread: ThreadId, holders: Vec<ThreadId>) -> Waiting {
         let wait = self.pending(thread).and_then(|action| action.waits());
         Waiting { thread, wait, holders, stack: self.stack_trace(thread) }
@@ -334,10 +334,10 @@ impl<A: Copy> Explored<A> {
     }
 
     /// The last panic of a thread: its message, and where it was raised.
-    pub fn panic(&self, id: ThreadId) -> Option<(String, Location)> {
+    pub fn panic(&self, id: ThreadId) -> Option<(String, Location, Vec<StackFrame>)> {
         let universe = lock(&self.universe);
         let frozen = universe.threads.get(universe.row(self.row).thread(id))?;
-        frozen.thread.panic.as_ref().map(|panic| (panic.message.clone(), panic.location.clone()))
+        frozen.thread.panic.as_ref().map(|panic| (panic.message.clone(), panic.location.clone(), panic.stack.clone()))
     }
 
     /// What is at an address.

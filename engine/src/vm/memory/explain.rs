@@ -4,6 +4,7 @@ use crate::program::address::{CODE_REGION, GRANULE_BITS, REGION_BITS, STACK_BIT}
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::{Failure, Fault, Late};
+use crate::vm::note::{AccessKind, NoteKind, local};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::{Alloc, AllocKind, Freed};
@@ -58,7 +59,7 @@ pub fn misaligned(space: &Space, address: u64, align: u64, access: Access) -> Bo
     }
     let fault = Fault::new(
         ErrorKind::Misaligned,
-        format!("{} at {address:#x}, which is not a multiple of {align}", access.noun()),
+        format!("misaligned {} at {address:#x}: the alignment is {align}", access.noun()),
     );
     match space.heap.look(address, space.globals) {
         Found::Live(alloc) if address & STACK_BIT == 0 => note_alloc(fault, alloc),
@@ -69,7 +70,7 @@ pub fn misaligned(space: &Space, address: u64, align: u64, access: Access) -> Bo
 fn null(address: u64, access: Access) -> Box<Fault> {
     let message = match address {
         0 => format!("{} through a null pointer", access.noun()),
-        _ => format!("{} at address {address:#x}, which is no memory: a null or dangling pointer", access.noun()),
+        _ => format!("{} of unmapped memory at {address:#x}: a null or dangling pointer", access.noun()),
     };
     Fault::new(ErrorKind::NullPointer, message)
 }
@@ -92,11 +93,11 @@ pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Faul
             frame_access(space, &what, *func, offset, dead)
         }
         Found::Live(alloc) if alloc.range(address, len).is_some() => {
-            Fault::undefined(format!("{what} to memory that is constant"))
+            Fault::undefined(format!("{what}: the memory is read-only"))
         }
         Found::Live(alloc) => out_of_bounds(&what, alloc, address),
         Found::Freed(freed) => used_after_free(&what, &freed),
-        Found::Forgotten => Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed long ago")),
+        Found::Forgotten => Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed")),
         Found::Nothing => nothing(space, &what, address),
     }
 }
@@ -111,9 +112,9 @@ fn nothing(space: &Space, what: &str, address: u64) -> Box<Fault> {
         }
     }
     if address >> REGION_BITS == CODE_REGION {
-        return Fault::undefined(format!("{what} at {address:#x}, which is the address of a function"));
+        return Fault::undefined(format!("{what} at {address:#x}: this is the address of a function"));
     }
-    Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is"))
+    Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}: there is no allocation at this address"))
 }
 
 fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
@@ -134,31 +135,30 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<
     let access = if other.kind.write { Access::Write } else { Access::Read };
     let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
     let events = space.heap.tracking.as_ref().map(|tracking| tracking.events);
-    let (name, mut fault) = match space.heap.look(address, space.globals) {
+    let (end, mut fault) = match space.heap.look(address, space.globals) {
         Found::Live(alloc) => match alloc.kind {
             AllocKind::Frame(func) => {
                 let fault = local_ends(space, &what, func, (alloc.base, address));
-                let message = format!("{} leaves its scope here", space.thread.phrase());
-                (LOCAL_ENDS, note_place(fault, &message, place, space.thread))
+                (AccessKind::EndOfScope, note_place(fault, NoteKind::LeavesScope, place, space.thread))
             }
             kind => {
-                let name = if kind.is_heap() { "deallocation" } else { LOCAL_ENDS };
-                (name, used_after_free(&what, &alloc.freed(space.thread, place)))
+                let end = if kind.is_heap() { AccessKind::Deallocation } else { AccessKind::EndOfScope };
+                (end, used_after_free(&what, &alloc.freed(space.thread, place)))
             }
         },
-        _ => ("deallocation", Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed"))),
+        _ => {
+            (AccessKind::Deallocation, Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed")))
+        }
     };
     if let Some(last) = fault.notes.last_mut().filter(|note| note.thread == Some(space.thread)) {
         last.events = events;
     }
     fault.address.get_or_insert(address);
-    let fault = fault.note(format!("nothing orders the {} before that", access.noun()), None, None);
+    let access = if other.kind.write { AccessKind::Write } else { AccessKind::Read };
+    let fault = fault.note(NoteKind::Unordered { access }, None, None);
     let failure = Failure::at(*fault, space.program, other.thread, other.place, other.event);
-    (track::race(name, other).about(address), Late { thread: other.thread, events: other.event, failure })
+    (track::race(end, other).about(address), Late { thread: other.thread, events: other.event, failure })
 }
-
-/// How the end of a local variable is called.
-const LOCAL_ENDS: &str = "end of a local variable";
 
 /// An access to a local variable, in a frame that begins at this address, which ends with its function, or before.
 fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u64)) -> Box<Fault> {
@@ -170,21 +170,21 @@ fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u
 }
 
 fn note_alloc(fault: Box<Fault>, alloc: &Alloc) -> Box<Fault> {
-    if alloc.kind.is_heap() { note_place(fault, "allocated here", alloc.place, alloc.thread) } else { fault }
+    if alloc.kind.is_heap() { note_place(fault, NoteKind::Allocated, alloc.place, alloc.thread) } else { fault }
 }
 
-fn note_place(fault: Box<Fault>, message: &str, place: PlaceId, thread: ThreadId) -> Box<Fault> {
-    fault.note(message, Some(place), Some(thread))
+fn note_place(fault: Box<Fault>, kind: NoteKind, place: PlaceId, thread: ThreadId) -> Box<Fault> {
+    fault.note(kind, Some(place), Some(thread))
 }
 
 fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
     let fault = if freed.kind.is_heap() {
-        note_place(fault, "allocated here", freed.allocated_at, freed.allocated_by)
+        note_place(fault, NoteKind::Allocated, freed.allocated_at, freed.allocated_by)
     } else {
         fault
     };
-    let freed_here = if freed.kind == AllocKind::Local { "its scope ends here" } else { "freed here" };
-    note_place(fault, freed_here, freed.freed_at, freed.freed_by)
+    let end = if freed.kind == AllocKind::Local { NoteKind::OutOfScope } else { NoteKind::Freed };
+    note_place(fault, end, freed.freed_at, freed.freed_by)
 }
 
 fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
@@ -199,12 +199,18 @@ fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
 fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
     let what = access.phrase(len);
     let Some(stack) = stack_of(space, address) else {
-        return Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is"));
+        return Fault::new(
+            ErrorKind::OutOfBounds,
+            format!("{what} at {address:#x}: there is no allocation at this address"),
+        );
     };
     let Some(frame) = stack.frame(address) else {
         return match stack.was_used(address) {
             true => used_after_return(&what),
-            false => Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}, where no allocation is")),
+            false => Fault::new(
+                ErrorKind::OutOfBounds,
+                format!("{what} at {address:#x}: there is no allocation at this address"),
+            ),
         };
     };
     let offset = MemFrame::offset(address);
@@ -230,30 +236,26 @@ fn frame_access(space: &Space, what: &str, func: FuncId, offset: u32, dead: u32)
     match (covers(offset), covers(dead)) {
         (Some(slot), Some(other)) if slot.offset == other.offset => Fault::new(
             ErrorKind::UseAfterFree,
-            format!("{what} in {} of `{}`, which is out of scope", variable(&slot.name), function.name),
+            format!("{what} in {} of `{}`, which is out of scope", local(&slot.name), function.name),
         ),
         (Some(slot), _) => Fault::new(
             ErrorKind::OutOfBounds,
             format!(
                 "{what} at offset {} of {} of `{}`, which has {}",
                 offset - u32::from(slot.offset),
-                variable(&slot.name),
+                local(&slot.name),
                 function.name,
                 bytes(u64::from(slot.size))
             ),
         ),
         (None, _) => {
-            Fault::new(ErrorKind::OutOfBounds, format!("{what} beside the local variables of `{}`", function.name))
+            Fault::new(ErrorKind::OutOfBounds, format!("{what} outside of the local variables of `{}`", function.name))
         }
     }
 }
 
 fn slot_range(slot: &crate::program::Slot) -> std::ops::Range<u32> {
     u32::from(slot.offset)..u32::from(slot.offset) + u32::from(slot.size)
-}
-
-fn variable(name: &str) -> String {
-    if name.is_empty() { "a temporary".to_owned() } else { format!("the local variable `{name}`") }
 }
 
 fn stack_of<'a>(space: &'a Space, address: u64) -> Option<&'a Stack> {
@@ -303,7 +305,8 @@ fn note_slot(space: &Space, fault: Box<Fault>, func: FuncId, offset: u32) -> Box
     let slot = function.slots.iter().find(|slot| slot_range(slot).contains(&offset));
     match slot {
         Some(slot) if !slot.name.is_empty() => {
-            fault.note(format!("it is in {} of `{}`", variable(&slot.name), function.name), None, None)
+            let (name, function) = (slot.name.clone(), function.name.clone());
+            fault.note(NoteKind::InVariable { name, function }, None, None)
         }
         _ => fault,
     }
@@ -313,16 +316,18 @@ fn note_slot(space: &Space, fault: Box<Fault>, func: FuncId, offset: u32) -> Box
 #[cold]
 pub fn free(space: &Space, address: u64) -> Box<Fault> {
     let invalid = |message: String| Fault::new(ErrorKind::InvalidFree, message);
-    let local = || invalid("a pointer to a local variable is freed".to_owned());
+    let local = || invalid("free of a pointer to a local variable".to_owned());
     if address & STACK_BIT != 0 {
         return local();
     }
     match space.heap.look(address, space.globals) {
         Found::Live(alloc) if matches!(alloc.kind, AllocKind::Frame(_)) => local(),
-        Found::Live(alloc) if !alloc.kind.is_heap() => invalid(format!("a {} is freed", alloc.kind.describe())),
+        Found::Live(alloc) if !alloc.kind.is_heap() => {
+            invalid(format!("free of a pointer to a {}", alloc.kind.describe()))
+        }
         Found::Live(alloc) => note_alloc(
             invalid(format!(
-                "a pointer to offset {} of a heap block is freed, not to its start",
+                "free of a pointer to offset {} of a heap block, not to its start",
                 address.wrapping_sub(alloc.base) as i64
             )),
             alloc,
@@ -335,8 +340,8 @@ pub fn free(space: &Space, address: u64) -> Box<Fault> {
             .about(freed.base),
             &freed,
         ),
-        Found::Freed(freed) => invalid(format!("a {} is freed", freed.kind.describe())),
-        Found::Forgotten => Fault::new(ErrorKind::DoubleFree, "a heap block is freed that was freed long ago"),
-        Found::Nothing => invalid(format!("{address:#x} is freed, which is no heap block")),
+        Found::Freed(freed) => invalid(format!("free of a pointer to a {}", freed.kind.describe())),
+        Found::Forgotten => Fault::new(ErrorKind::DoubleFree, "a heap block is freed a second time"),
+        Found::Nothing => invalid(format!("free of {address:#x}, which is not a heap block")),
     }
 }

@@ -38,7 +38,7 @@ impl Space<'_> {
             return Err(explain::misaligned(self, address, align, Access::Borrow));
         }
         if size > MAX_SIZE {
-            return Err(Fault::undefined(format!("reference to {size} bytes, more than anything may have")));
+            return Err(Fault::undefined(format!("reference to {size} bytes, more than any allocation can have")));
         }
         match self.extent(address) {
             _ if size == 0 => Ok(()),
@@ -55,7 +55,9 @@ impl Space<'_> {
         }
         let moved = u64::try_from(i128::from(address) + bytes).ok().filter(|_| bytes.unsigned_abs() <= MAX_SIZE.into());
         let Some(moved) = moved else {
-            return Err(Fault::undefined(format!("a pointer is moved by {bytes} bytes, which is more than there are")));
+            return Err(Fault::undefined(format!(
+                "pointer arithmetic by {bytes} bytes, more than any allocation can have"
+            )));
         };
         if self.is_one(address.min(moved), address.max(moved)) {
             return Ok(());
@@ -66,7 +68,7 @@ impl Space<'_> {
     /// Checks that two pointers point into the same, and are so many bytes apart, or a multiple.
     pub fn check_distance(&self, a: u64, b: u64, size: u64, unsigned: bool) -> Checked<()> {
         if unsigned && a < b {
-            return Err(Fault::undefined("the distance to a pointer is computed from a pointer before it"));
+            return Err(Fault::undefined("unsigned pointer distance to a pointer that comes before"));
         }
         if !a.abs_diff(b).is_multiple_of(size.max(1)) {
             let message = format!("the distance of two pointers is no multiple of the {size} bytes of an element");
@@ -75,7 +77,7 @@ impl Space<'_> {
         if a == b || self.is_one(a.min(b), a.max(b)) {
             return Ok(());
         }
-        Err(Fault::undefined("the distance of pointers is computed that do not point into the same"))
+        Err(Fault::undefined("distance of pointers that do not point into the same"))
     }
 
     /// Whether a range is part of one piece of memory, as far as is known.

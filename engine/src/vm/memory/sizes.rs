@@ -11,15 +11,15 @@
 
 use crate::program::PlaceId;
 use crate::program::address::STACK_BIT;
-use crate::verdict::ErrorKind;
-use crate::vm::failure::{Fault, race_texts};
+use crate::vm::failure::Fault;
+use crate::vm::note::RacingPair;
 
 use super::heap::Found;
 use super::objects::{AtomId, Deed, Touch, is_noted};
 use super::races::{Kind, Record};
 use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
-use super::track::{Site, Target, address_of, name};
+use super::track::{Site, Target, access, address_of};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
@@ -156,9 +156,9 @@ impl Space<'_> {
             |site: &Site| self.heap.tracking.as_ref().is_some_and(|tracking| !tracking.tracked.contains(*site));
         match site.filter(is_new) {
             Some(site) => self.learn(site),
-            None => {
-                Fault::unsupported("atomic and other accesses, or atomic ones of several sizes, to memory of this kind")
-            }
+            None => Fault::unsupported(
+                "atomic and non-atomic accesses, or atomic accesses of several sizes, to memory of this kind",
+            ),
         }
     }
 }
@@ -166,7 +166,6 @@ impl Space<'_> {
 /// Two atomic accesses of different sizes, or to different bytes that overlap, are not ordered.
 #[cold]
 pub fn mixed_size_race(this: Kind, other: &Record) -> Box<Fault> {
-    let that = format!("{} of another size", name(other.kind));
-    let (message, note) = race_texts(name(this), &that, other.thread);
-    Fault::new(ErrorKind::MixedSizeRace, message).note_at(note, other.place, other.thread, other.event)
+    let pair = RacingPair { this: access(this), that: access(other.kind), other: other.thread, mixed_sizes: true };
+    Fault::race(pair, other.place, other.event)
 }

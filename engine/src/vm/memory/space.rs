@@ -9,6 +9,7 @@ use crate::verdict::ErrorKind;
 use crate::vm::failure::Fault;
 use crate::vm::frame::Frame;
 use crate::vm::image::{Globals, Image};
+use crate::vm::note::NoteKind;
 use crate::vm::thread::{Thread, ThreadId};
 
 use super::alloc::AllocKind;
@@ -47,7 +48,7 @@ pub struct Space<'a> {
     pub tracking: bool,
     /// Whether what runs is the standard library's bookkeeping, which is not tracked.
     pub quiet: bool,
-    /// The function of the user's code that is active; if it is the innermost at all, `pc` is its instruction.
+    /// The innermost active function that reports point into; if it is the innermost of all, `pc` is its instruction.
     pub user: (FuncId, u32),
     pub innermost: bool,
     pub pc: u32,
@@ -89,11 +90,11 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Where the user's code is.
+    /// Where the code is that reports point into.
     pub fn place(&self) -> PlaceId {
         let (func, pc) = self.user;
         let pc = if self.innermost { self.pc } else { pc };
-        self.image.user_place(func, pc)
+        self.image.shown_place(func, pc)
     }
 }
 
@@ -225,7 +226,7 @@ impl Space<'_> {
             Spot::Stack(at) => Ok(self.stack.slices_mut(at, len)),
             Spot::OtherStack(at) => match other_mut(self.threads, address) {
                 Some(thread) => Ok(thread.stack.slices_mut(at, len)),
-                None => Err(Fault::undefined("write to a thread that is gone")),
+                None => Err(Fault::undefined("write to a thread that has finished")),
             },
             Spot::Owned(index, start) => Ok(self.heap.owned_mut(index).slices_mut(start, len)),
             Spot::Nowhere => Err(explain::access(self, address, len, Access::Write)),
@@ -504,7 +505,11 @@ impl Space<'_> {
                 return Ok(());
             };
             let (place, thread) = (alloc.place, alloc.thread);
-            return Err(Fault::new(ErrorKind::InvalidFree, mismatch).note("allocated here", Some(place), Some(thread)));
+            return Err(Fault::new(ErrorKind::InvalidFree, mismatch).note(
+                NoteKind::Allocated,
+                Some(place),
+                Some(thread),
+            ));
         }
         Err(explain::free(self, address))
     }

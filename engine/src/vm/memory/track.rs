@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::address::STACK_BIT;
 use crate::program::{FuncId, PlaceId};
-use crate::verdict::ErrorKind;
-use crate::vm::failure::{Fault, race_texts};
+use crate::vm::failure::Fault;
+use crate::vm::note::{AccessKind, RacingPair};
 use crate::vm::thread::ThreadId;
 
 use super::alloc::{AllocKind, Sharing};
@@ -366,7 +366,7 @@ impl Space<'_> {
             }
             let fault = match kind.atomic && other.kind.atomic {
                 true => mixed_size_race(kind, &other),
-                false => race(name(kind), &other),
+                false => race(access(kind), &other),
             };
             let skipped = other.piece.start.saturating_sub(piece.start);
             return Err(fault.about(target.address + u64::from(skipped)));
@@ -540,20 +540,20 @@ pub fn address_of(target: Target, atom: Piece) -> (u64, u32) {
     (base + u64::from(atom.start), atom.end - atom.start)
 }
 
-/// What an access is called.
-pub fn name(kind: Kind) -> &'static str {
+/// What an access is.
+pub fn access(kind: Kind) -> AccessKind {
     match (kind.write, kind.atomic) {
-        _ if kind.allocates => "allocation",
-        (true, true) => "atomic write",
-        (true, false) => "write",
-        (false, true) => "atomic read",
-        (false, false) => "read",
+        _ if kind.allocates => AccessKind::Allocation,
+        (true, true) => AccessKind::AtomicWrite,
+        (true, false) => AccessKind::Write,
+        (false, true) => AccessKind::AtomicRead,
+        (false, false) => AccessKind::Read,
     }
 }
 
 /// `this` races with an access of another thread.
 #[cold]
-pub fn race(this: &str, other: &Record) -> Box<Fault> {
-    let (message, note) = race_texts(this, name(other.kind), other.thread);
-    Fault::new(ErrorKind::DataRace, message).note_at(note, other.place, other.thread, other.event)
+pub fn race(this: AccessKind, other: &Record) -> Box<Fault> {
+    let pair = RacingPair { this, that: access(other.kind), other: other.thread, mixed_sizes: false };
+    Fault::race(pair, other.place, other.event)
 }

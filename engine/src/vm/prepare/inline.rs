@@ -4,7 +4,7 @@
 //! itself. Its registers lie behind those of the caller. Reports do not change: every operation knows the functions
 //! that it comes from ([`Scope`]).
 
-use crate::program::{FuncId, Function, Op, Origin, Program, Quiet, Reg, Unwind};
+use crate::program::{FuncId, Function, Op, Program, Quiet, Reg, Unwind};
 use crate::vm::code::{NEAR_REGISTERS, Scope};
 
 use super::body::{Body, Line, falls_through, list_mut};
@@ -133,9 +133,9 @@ fn is_local(op: &Op) -> bool {
     }
 }
 
-/// Whether the user's code is found in frames of the user's functions: theirs are not inlined into others.
+/// Whether code that reports point into stays in frames of such functions: it is not inlined into the standard library.
 fn is_found(callee: &Function, caller: &Function) -> bool {
-    callee.origin != Origin::User || caller.origin == Origin::User
+    !callee.origin.is_shown() || caller.origin.is_shown()
 }
 
 /// Puts the code of a function in place of the call in `line`, with its registers from `base` on.

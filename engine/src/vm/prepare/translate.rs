@@ -1,7 +1,7 @@
 //! One function, instruction by instruction.
 
 use crate::program::{
-    AtomicWidth, FuncId, Function, IntTy, Op, Origin, OverflowOp, PlaceId, Program, Reg, SwitchTable, Unwind,
+    AtomicWidth, FuncId, Function, IntTy, Op, OverflowOp, PlaceId, Program, Reg, SwitchTable, Unwind,
 };
 use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, Site, WINDOW, physical};
 use crate::vm::memory::LIVE;
@@ -730,7 +730,7 @@ impl<'a> Translator<'a> {
             params: function.params,
             results: function.results,
             shadow: initial_shadow(function),
-            user: function.origin == Origin::User,
+            user: function.origin.is_shown(),
             quiet: function.quiet,
         }
     }

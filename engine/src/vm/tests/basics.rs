@@ -112,5 +112,5 @@ fn a_run_ends_at_its_deadline() {
     let options = RunOptions { deadline, max_steps: u64::MAX, ..RunOptions::default() };
     let run = run(&program, main, &options);
     assert_eq!(run.outcome, Outcome::Incomplete);
-    assert_eq!(run.failure.unwrap().message, "the time is over");
+    assert_eq!(run.failure.unwrap().message, "time limit reached");
 }

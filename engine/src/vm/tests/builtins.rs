@@ -208,5 +208,8 @@ fn other_system_calls_are_unsupported() {
         f.imm(1, 999).builtin(Builtin::Syscall, &[1], 2).ret();
     });
     assert_eq!(run.output.all(), [1]);
-    assert_eq!((run.outcome, run.failure.unwrap().message.as_str()), (Outcome::Unsupported, "system call 999"));
+    assert_eq!(
+        (run.outcome, run.failure.unwrap().message.as_str()),
+        (Outcome::Unsupported, "unsupported operation: system call 999")
+    );
 }

@@ -147,13 +147,13 @@ fn deadlocks_name_every_thread() {
     });
     let failure = run.failure.unwrap();
     assert_eq!(failure.kind, FailureKind::Error(ErrorKind::Deadlock));
-    assert_eq!(failure.message, "2 threads wait for ever");
-    let notes: Vec<_> = failure.notes.iter().map(|note| (note.message.as_str(), note.thread)).collect();
+    assert_eq!(failure.message, "deadlock: 2 threads are blocked forever");
+    let notes: Vec<_> = failure.notes.iter().map(|note| (note.message(true), note.thread)).collect();
     assert_eq!(
         notes,
         [
-            ("the main thread waits here for the end of thread 1", Some(ThreadId(0))),
-            ("thread 1 waits here to be woken", Some(ThreadId(1)))
+            ("main is blocked here: waiting for thread 1 to finish".to_owned(), Some(ThreadId(0))),
+            ("thread 1 is blocked here: waiting for a futex to be woken".to_owned(), Some(ThreadId(1)))
         ]
     );
     assert_eq!(failure.location.unwrap().file, "main.rs");

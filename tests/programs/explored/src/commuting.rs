@@ -170,7 +170,6 @@ fn results_that_are_used() {
 #[dpor::test]
 fn a_value_that_is_wrong() {
     let counter = AtomicUsize::new(0);
-    // ERROR: panic
     thread::scope(|scope| {
         for n in [1, 2, 4] {
             let counter = &counter;
@@ -178,6 +177,6 @@ fn a_value_that_is_wrong() {
                 counter.fetch_add(n, Relaxed);
             });
         }
-        scope.spawn(|| assert_ne!(counter.load(Relaxed), 5));
+        scope.spawn(|| assert_ne!(counter.load(Relaxed), 5)); // ERROR: panic
     });
 }
