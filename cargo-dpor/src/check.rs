@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use dpor_engine::check::{self, Checked, Counterexample, Cover, Recording};
+use dpor_engine::check::{self, Checked, Counterexample, Cover, Limit, Recording};
 use dpor_engine::explore::{Config, Progress, Restart, Stats, Survey};
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};

@@ -106,6 +106,6 @@ fn name(failure: &Failure) -> String {
     match failure.kind {
         FailureKind::Error(ErrorKind::Panic) => failure.message.clone(),
         FailureKind::Error(kind) => kind.name().to_owned(),
-        FailureKind::Unsupported | FailureKind::Limit => String::new(),
+        FailureKind::Unsupported | FailureKind::Limit | FailureKind::Covered => String::new(),
     }
 }
