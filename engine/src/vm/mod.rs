@@ -182,7 +182,10 @@ impl Vm {
                 match result.and_then(|flow| slow::act_alone(context, flow)) {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
-                    Err(_) if context.heap.refresh.is_some() => return Ok(plain::ask_for_value(context)),
+                    Err(_) if context.heap.refresh.is_some() => {
+                        let stop = plain::ask_for_value(context);
+                        return Ok(plain::stores_first(context, stop));
+                    }
                     Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
                 }
             }
