@@ -86,7 +86,8 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
     let Settings { max_steps, spurious, unroll, .. } = *settings;
-    RunOptions { max_steps, spurious, unroll, env: environment(binary), ..RunOptions::default() }
+    let allow = settings.allow.clone();
+    RunOptions { max_steps, spurious, unroll, allow, env: environment(binary), ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
@@ -114,6 +115,11 @@ fn limit_finding(limit: Limit, settings: &Settings) -> Finding {
         Limit::Time => {
             let seconds = settings.timeout.unwrap_or_default().as_secs_f64();
             (format!("not all executions could be explored in {seconds} s"), "--timeout")
+        }
+        Limit::Model => {
+            let message = "a model has more executions than its own bounds allow";
+            let note = "the bounds are `max_permutations` and `max_duration` of its builder".to_owned();
+            return Finding::new(FindingKind::Limit, message, None).note(note);
         }
         Limit::Interrupt => {
             let message = "the check was interrupted before all executions were explored";

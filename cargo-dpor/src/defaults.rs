@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use dpor_engine::check::Allowed;
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 use serde::Deserialize;
@@ -27,13 +28,14 @@ pub struct Defaults {
     pub timeout: Option<Duration>,
     pub max_steps: Option<u64>,
     pub keep_going: Option<bool>,
+    pub allow: Option<Vec<Allowed>>,
 }
 
 /// The table as it is written: the keys are the names of options.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Table {
-    model: Option<Models>,
+    model: Option<Names>,
     buffer_bound: Option<u32>,
     equivalence: Option<String>,
     r#await: Option<String>,
@@ -45,14 +47,25 @@ struct Table {
     timeout: Option<f64>,
     max_steps: Option<NonZeroU64>,
     keep_going: Option<bool>,
+    allow: Option<Names>,
 }
 
 /// `"rc11,tso"` or `["rc11", "tso"]`
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Models {
+enum Names {
     Text(String),
     List(Vec<String>),
+}
+
+impl Names {
+    /// Each of them.
+    fn list(self) -> Vec<String> {
+        match self {
+            Names::Text(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+            Names::List(list) => list,
+        }
+    }
 }
 
 impl Defaults {
@@ -85,12 +98,13 @@ impl Defaults {
             timeout: self.timeout.or(other.timeout),
             max_steps: self.max_steps.or(other.max_steps),
             keep_going: self.keep_going.or(other.keep_going),
+            allow: self.allow.or(other.allow),
         }
     }
 }
 
 /// What is allowed for each key.
-const ALLOWED: [(&str, &str); 12] = [
+const ALLOWED: [(&str, &str); 13] = [
     ("model", "names of memory models: rc11, sc, tso, pso"),
     ("buffer-bound", "a whole number, at least 0"),
     ("equivalence", "trace or reads-from"),
@@ -103,6 +117,7 @@ const ALLOWED: [(&str, &str); 12] = [
     ("timeout", "a number of seconds greater than 0"),
     ("max-steps", "a whole number, at least 1"),
     ("keep-going", "true or false"),
+    ("allow", "kinds of errors, as in \"memory-leak, data-race in seqlock::\""),
 ];
 
 /// Refuses a value that is not allowed, and says what is. Numbers that are none (`nan`, `inf`) are null for cargo.
@@ -127,14 +142,12 @@ fn line_of(manifest: &str, name: &str, key: &str) -> Option<usize> {
 
 impl Table {
     fn check(self) -> Result<Defaults> {
-        let model = match self.model {
-            Some(Models::Text(text)) => Some(text.split(',').map(|name| name.trim().to_owned()).collect()),
-            Some(Models::List(list)) => Some(list),
-            None => None,
-        };
+        let model = self.model.map(Names::list);
         let parse = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
         let model: Option<Vec<MemoryModel>> = model.map(parse).transpose().context("key `model`")?;
         ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: it names no model");
+        let allow = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
+        let allow: Option<Vec<Allowed>> = self.allow.map(Names::list).map(allow).transpose().context("key `allow`")?;
         let equivalence = self.equivalence.map(|kind| kind.parse()).transpose().context("key `equivalence`")?;
         let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
         let commute = self.commute.map(|text| switch(&text)).transpose().context("key `commute`")?;
@@ -154,6 +167,7 @@ impl Table {
             timeout,
             max_steps: self.max_steps.map(NonZeroU64::get),
             keep_going: self.keep_going,
+            allow,
         })
     }
 }
@@ -181,7 +195,8 @@ mod tests {
     fn keys_are_the_names_of_options() {
         let defaults = read(json!({
             "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off",
-            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true
+            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-steps": 1000, "keep-going": true,
+            "allow": "memory-leak, data-race in seqlock::"
         }));
         let expected = Defaults {
             model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
@@ -196,6 +211,7 @@ mod tests {
             timeout: Some(Duration::from_millis(1500)),
             max_steps: Some(1000),
             keep_going: Some(true),
+            allow: Some(Allowed::list("memory-leak,data-race in seqlock::").unwrap()),
         };
         assert_eq!(defaults.unwrap(), expected);
         assert_eq!(read(json!({ "model": "sc, pso" })).unwrap().model, Some(vec![MemoryModel::Sc, MemoryModel::Pso]));
@@ -212,6 +228,7 @@ mod tests {
             (json!({ "await": "some" }), "expected one of full, in-place, stale, off"),
             (json!({ "symmetry": "some" }), "expected one of on, off"),
             (json!({ "unroll": 0 }), "nonzero"),
+            (json!({ "allow": ["leak"] }), "`leak` names no errors"),
             (json!({ "timeout": -1.0 }), "key `timeout`"),
             (json!({ "timeout": 0.0 }), "greater than 0"),
             (json!({ "spurious": "yes" }), "boolean"),

@@ -348,6 +348,8 @@ pub fn describe(step: &Step, names: &Names) -> String {
         }
         Deed::Notify => format!("notify one at {variable}: {read} → {written}{from}"),
         Deed::Leave => "leave".to_owned(),
+        Deed::BeginModel => "begin the model".to_owned(),
+        Deed::EndModel => "end the model".to_owned(),
         Deed::Choose { n, value } => format!("choose({n}) = {value}"),
     };
     with_library(text, step)
@@ -359,6 +361,7 @@ fn with_library(text: String, step: &Step) -> String {
     let says_it_all = match &step.deed {
         Deed::Await { wait } => is_lock(*wait) || *wait == Wait::Scope,
         Deed::Spawn { .. } | Deed::Join { .. } | Deed::Choose { .. } | Deed::TryLock | Deed::Unlock => true,
+        Deed::BeginModel | Deed::EndModel => true,
         _ => false,
     };
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
@@ -382,6 +385,7 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Scope => "all threads of the scope are done",
         Wait::Wake => "woken",
         Wait::End(_) => "ended",
+        Wait::Others => "all other threads have ended",
     }
 }
 

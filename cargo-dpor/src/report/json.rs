@@ -64,6 +64,9 @@ struct TestEvent<'a> {
     outcome: &'static str,
     executions: u64,
     blocked: u64,
+    /// How many errors were accepted, where some may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<u64>,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
@@ -195,6 +198,7 @@ impl<'a> TestEvent<'a> {
             outcome: result.verdict.outcome.name(),
             executions: result.stats.executions,
             blocked: result.stats.blocked,
+            allowed: (!settings.allow.is_empty()).then_some(result.stats.allowed),
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),

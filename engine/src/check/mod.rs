@@ -9,6 +9,7 @@
 //! a [`Recording`] has all that is needed for that besides the program.
 
 mod alike;
+mod allow;
 mod identity;
 mod locations;
 mod output;
@@ -20,13 +21,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Lesson, Progress, Schedule, Stats};
+use crate::explore::{self, Config, Found, Lesson, Progress, Report, Schedule, Stats};
 use crate::graph::ThreadId;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
 
+pub use allow::{Allowed, UnknownErrors};
 use output::FirstOutput;
 pub use subject::{Issue, State, Subject, Wrong};
 
@@ -57,6 +59,8 @@ impl Checked {
 pub enum Limit {
     Executions,
     Time,
+    /// A bound of a model.
+    Model,
     /// Somebody wanted it to stop.
     Interrupt,
 }
@@ -100,7 +104,6 @@ pub fn check_with_progress(
     let compares_threads = config.symmetry && !identity::is_asked_for(&image.program, entry);
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
-        progress.inspect(|progress| progress.reset());
         let limits = limited(config, deadline);
         let (report, outputs) = explore::explore_with(&subject, &limits, progress, FirstOutput::default);
         let learned = match &report.lesson {
@@ -111,7 +114,7 @@ pub fn check_with_progress(
         if learned.is_some_and(|site| tracked.insert(site)) {
             continue;
         }
-        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report.stats));
+        let limit = (!report.complete || report.lesson.is_some()).then(|| reached(config, &report));
         let again = |recording: &Recording| replay(image, entry, options, recording);
         let mut found = Findings::new(report.errors, limit, &tracked, again);
         let (output, recording) = (Output::default(), Recording::default());
@@ -148,9 +151,11 @@ fn limited(config: &Config, deadline: Option<Instant>) -> Config {
 }
 
 /// The limit that ended an exploration.
-fn reached(config: &Config, stats: &Stats) -> Limit {
+fn reached(config: &Config, report: &Report<Issue>) -> Limit {
+    let stats = &report.stats;
     match config.max_executions {
         _ if config.interrupt.is_requested() => Limit::Interrupt,
+        _ if report.bounded => Limit::Model,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }

@@ -10,6 +10,8 @@
 //! [`confirm`] leaves out attempts that fail, [`counting`] iterations that only count, [`transient`] looks after what loops write
 //! and take back, [`audit`] looks at every full execution again, and [`lessons`] are why an exploration begins again.
 //!
+//! Parts of a program that are explored for themselves: [`models`].
+//!
 //! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
 //! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is
 //! bounded by the size of the program.
@@ -26,6 +28,7 @@ mod estimate;
 mod ledger;
 mod lessons;
 mod maximal;
+mod models;
 mod program;
 mod reads_from;
 mod replay;
@@ -53,8 +56,11 @@ use crate::graph::{Graph, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use lessons::Lessons;
+use models::{Plan, Stages};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use visit::Item;
+use workers::Explored;
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -228,6 +234,8 @@ pub struct Report<E> {
     pub lesson: Option<Lesson<E>>,
     /// Whether everything was explored (up to an error): no limit was reached.
     pub complete: bool,
+    /// Whether that limit is a bound of a model.
+    pub bounded: bool,
 }
 
 /// Somebody who wants to see every full execution.
@@ -274,19 +282,36 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 ) -> (Report<P::Error>, Vec<O>) {
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut lessons = Lessons::new(config);
-    loop {
-        let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let limits = Limits { lessons: &lessons, deadline };
-        let (mut report, observers) = with_model(config, Run { program, config, limits, progress, observers });
-        report.lesson = match report.lesson.take() {
-            None => return (report, observers),
-            Some(lesson) => lessons.learn(lesson),
-        };
-        if report.lesson.is_some() {
-            return (report, observers);
+    let (mut report, mut observers, mut stages) = (Report::empty(), Vec::new(), Stages::new());
+    while let Some(root) = stages.next() {
+        let executions = report.stats.executions + report.stats.blocked;
+        let plan = Plan::new(root.as_ref(), config, deadline, executions);
+        let limits = Limits { lessons: &lessons, deadline: plan.deadline, executions };
+        progress.inspect(|progress| progress.begin(&report.stats));
+        let workers = (0..plan.config.workers.max(1)).map(|_| observer()).collect();
+        let stage = Run { program, config: &plan.config, limits, root: root.clone(), progress, observers: workers };
+        let mut explored = with_model(config, stage);
+        explored.report.bounded = plan.was_bounded(&explored.report);
+        if let Some(lesson) = explored.report.lesson.take() {
+            let all_stages = lesson.is_for_all_stages();
+            report.lesson = lessons.learn(lesson);
+            match report.lesson {
+                None if all_stages => (report, observers, stages) = (Report::empty(), Vec::new(), Stages::new()),
+                None => stages.again(root),
+                Some(_) => {}
+            }
+            if report.lesson.is_none() {
+                continue;
+            }
         }
-        progress.inspect(|progress| progress.reset());
+        report.append(explored.report);
+        observers.extend(explored.observers);
+        stages.add(explored.leaves);
+        if report.is_over(config) {
+            break;
+        }
     }
+    (report, observers)
 }
 
 /// What an exploration begins with that has begun before: what was learned, and the time that is left, for all of them
@@ -295,6 +320,8 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 struct Limits<'a> {
     lessons: &'a Lessons,
     deadline: Option<Instant>,
+    /// How many executions were explored in earlier stages.
+    executions: u64,
 }
 
 /// Something to be done under a model that is known only when the program runs.
@@ -312,18 +339,20 @@ pub(crate) fn with_model<T: UnderModel>(config: &Config, task: T) -> T::Output {
     }
 }
 
-struct Run<'a, P, O> {
+struct Run<'a, P: Program, O> {
     program: &'a P,
     config: &'a Config,
     limits: Limits<'a>,
+    root: Option<Item<P::State>>,
     progress: Option<&'a Progress>,
     observers: Vec<O>,
 }
 
 impl<P: Program, O: Observer<P>> UnderModel for Run<'_, P, O> {
-    type Output = (Report<P::Error>, Vec<O>);
+    type Output = Explored<P, O>;
 
-    fn under<M: Model>(self, model: M) -> Self::Output {
-        workers::run(self.program, model, self.config, self.limits, self.progress, self.observers)
+    fn under<M: Model>(self, model: M) -> Explored<P, O> {
+        let Run { program, config, limits, root, progress, observers } = self;
+        workers::run(program, model, config, limits, root, progress, observers)
     }
 }

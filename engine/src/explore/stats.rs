@@ -11,6 +11,9 @@ pub struct Stats {
     pub executions: u64,
     /// Executions in which some thread waits for ever or an assumption failed.
     pub blocked: u64,
+    /// Errors that the program [allows](super::Program::allows). An execution ends at such an error, unless it was over anyway.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allowed: u64,
     /// Executions that were given up because a thread waits in them that has read something old.
     pub cut: u64,
     /// Events added to graphs, those added again after a revisit not counted.
@@ -32,6 +35,7 @@ impl AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
         self.executions += other.executions;
         self.blocked += other.blocked;
+        self.allowed += other.allowed;
         self.cut += other.cut;
         self.events += other.events;
         self.revisits_tried += other.revisits_tried;
@@ -40,4 +44,8 @@ impl AddAssign for Stats {
         self.witness_searches += other.witness_searches;
         self.peak_bytes += other.peak_bytes;
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

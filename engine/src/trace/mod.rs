@@ -180,6 +180,8 @@ pub enum Deed {
     Notify,
     /// One of those who could have changed something is gone.
     Leave,
+    BeginModel,
+    EndModel,
     /// One of `0..n`.
     Choose {
         n: Value,

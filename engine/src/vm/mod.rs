@@ -60,6 +60,7 @@ pub use thread::ThreadId;
 pub use validate::validate;
 pub use world::{Output, Stream};
 
+use crate::check::Allowed;
 use crate::interrupt::Interrupt;
 use crate::program::FuncId;
 use crate::verdict::ErrorKind;
@@ -84,6 +85,8 @@ pub struct RunOptions {
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
     pub check_leaks: bool,
+    /// Errors that are accepted, while the program is explored.
+    pub allow: Vec<Allowed>,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
     /// How often a thread may come back to the same place, before the execution is given up.
@@ -114,6 +117,7 @@ impl Default for RunOptions {
             env: BTreeMap::new(),
             processors: 4,
             check_leaks: true,
+            allow: Vec::new(),
             spurious: false,
             unroll: None,
             remember: true,
