@@ -1,6 +1,7 @@
 //! loom's interface, on the standard library.
 //!
-//! Tests that are written for [loom](https://docs.rs/loom/0.7.2) run under `cargo dpor` with this crate in its place, unchanged:
+//! Tests that are written for [loom](https://docs.rs/loom/0.7.2) run under `cargo dpor` with this crate in its
+//! place, unchanged:
 //!
 //! ```toml
 //! [patch.crates-io]
@@ -11,9 +12,9 @@
 //! RUSTFLAGS="--cfg loom" cargo dpor test --all-tests
 //! ```
 //!
-//! Types are those of the standard library, or wrap them without anything added, so that `cargo dpor` explores the program as
-//! it is with the standard library. [`model`](model()) explores a closure for itself. Under plain `cargo test` it runs the closure
-//! once. `docs/loom.md` says what differs from loom.
+//! Types are those of the standard library, or wrap them without anything added, so that `cargo dpor` explores the
+//! program as it is with the standard library. [`model`](model()) explores a closure for itself. Under plain `cargo
+//! test` it runs the closure once. `docs/loom.md` says what differs from loom.
 
 #![warn(missing_docs)]
 

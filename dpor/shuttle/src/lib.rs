@@ -1,7 +1,7 @@
 //! shuttle's interface, on the standard library.
 //!
-//! Tests that are written for [shuttle](https://docs.rs/shuttle/0.8.1) run under `cargo dpor` with this crate in its place,
-//! unchanged, and every execution is explored instead of some:
+//! Tests that are written for [shuttle](https://docs.rs/shuttle/0.8.1) run under `cargo dpor` with this crate in its
+//! place, unchanged, and every execution is explored instead of some:
 //!
 //! ```toml
 //! [patch.crates-io]

@@ -81,7 +81,8 @@ impl<S: Scheduler + 'static> Runner<S> {
         Runner { config, _scheduler: scheduler }
     }
 
-    /// Explores every execution of a closure. What it returns is the number of iterations for shuttle, and always 1 here.
+    /// Explores every execution of a closure. What it returns is the number of iterations for shuttle, and always 1
+    /// here.
     #[track_caller]
     pub fn run<F>(self, f: F) -> usize
     where

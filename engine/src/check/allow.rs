@@ -6,7 +6,8 @@ use std::str::FromStr;
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{Failure, FailureKind, StackFrame};
 
-/// Errors of a kind that are accepted: all of them, or those that have a text in the name of an active function, or in the place.
+/// Errors of a kind that are accepted: all of them, or those that have a text in the name of an active function, or
+/// in the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowed {
     pub kind: ErrorKind,

@@ -1,20 +1,22 @@
 //! Models: parts of a program that are explored for themselves.
 //!
-//! Where a thread comes to the beginning of a model, or to its end, an exploration goes no further: that is a leaf of its
-//! tree. So the tree falls apart into *stages*, which are explored one after the other, each with all workers:
+//! Where a thread comes to the beginning of a model, or to its end, an exploration goes no further: that is a leaf
+//! of its tree. So the tree falls apart into *stages*, which are explored one after the other, each with all
+//! workers:
 //!
 //! - the program up to the first model: every leaf at the beginning of a model is the root of a stage;
-//! - a model: the first leaf at its end, in depth-first order, is the root of a stage, and the others count as executions
-//!   and go no further;
+//! - a model: the first leaf at its end, in depth-first order, is the root of a stage, and the others count as
+//!   executions and go no further;
 //! - what follows a model, up to the next one; and so on.
 //!
-//! At either end of a model every other thread has ended, and all its events come causally before the next one of the
-//! thread that is there ([`Graph::is_before`](crate::graph::Graph)). Hence no later write can revisit anything before it, and what a stage
-//! explores is just a subtree of the whole exploration tree: every execution that is explored is explored exactly once. The first leaf in
-//! depth-first order does not depend on the number of workers, so nothing else does.
+//! At either end of a model every other thread has ended, and all its events come causally before the next one of
+//! the thread that is there ([`Graph::is_before`](crate::graph::Graph)). Hence no later write can revisit anything
+//! before it, and what a stage explores is just a subtree of the whole exploration tree: every execution that is
+//! explored is explored exactly once. The first leaf in depth-first order does not depend on the number of workers,
+//! so nothing else does.
 //!
-//! A lesson makes a stage begin again, unless it is about something that is in the graph already ([`Lesson::is_for_all_stages`]): then
-//! all of them do.
+//! A lesson makes a stage begin again, unless it is about something that is in the graph already
+//! ([`Lesson::is_for_all_stages`]): then all of them do.
 
 use super::choice::{Choice, Path};
 use super::lessons::Lesson;

@@ -1,8 +1,8 @@
 //! Memory leaks: heap blocks that are still allocated at the end and that no static leads to.
 //!
-//! Every word of a static (and of the main thread's thread-locals; at the end of a model also of what the main thread has in
-//! registers and on its stack) that looks like a pointer into a block counts as one,
-//! and so does every word of a block that was reached so: nothing is reported that the program can still find.
+//! Every word of a static (and of the main thread's thread-locals; at the end of a model also of what the main
+//! thread has in registers and on its stack) that looks like a pointer into a block counts as one, and so does every
+//! word of a block that was reached so: nothing is reported that the program can still find.
 
 use std::collections::{BTreeMap, BTreeSet};
 

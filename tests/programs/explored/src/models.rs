@@ -1,7 +1,8 @@
 //! Models: closures that are explored for themselves.
 //!
-//! `two_stores` has 4 executions: two stores to one location come in two orders, and of the two loads, each after a store
-//! of its own thread, at most one can see the other thread's store: that which comes later. So it has 1 + 1 executions for each order.
+//! `two_stores` has 4 executions: two stores to one location come in two orders, and of the two loads, each after a
+//! store of its own thread, at most one can see the other thread's store: that which comes later. So it has 1 + 1
+//! executions for each order.
 
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
@@ -130,8 +131,8 @@ fn what_the_test_keeps_is_no_leak() {
     });
 }
 
-// The end of the model waits for a thread that nobody joins: what it has written is there, and no race. The load sees the
-// store or does not, and what follows has one execution.
+// The end of the model waits for a thread that nobody joins: what it has written is there, and no race. The load
+// sees the store or does not, and what follows has one execution.
 #[dpor::test]
 fn a_model_ends_when_its_threads_have_ended() {
     // COUNT: rc11 3 sc 3 tso 3 pso 3

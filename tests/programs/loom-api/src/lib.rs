@@ -4,4 +4,5 @@
 
 mod items;
 mod models;
+mod tutorial;
 mod types;
