@@ -71,8 +71,8 @@ fn statics_are_dropped() {
 
 #[dpor::test]
 fn a_panic_that_nobody_joins() {
+    // ERROR: panic
     loom::model(|| {
-        // ERROR: panic
         thread::spawn(|| panic!());
     });
 }

@@ -77,8 +77,8 @@ fn wait_for_flag(register_first: bool) {
             shared.1.wake();
         }
     });
+    // ERROR: deadlock
     block_on(poll_fn(|context| {
-        // ERROR: deadlock
         if register_first {
             shared.1.register_by_ref(context.waker());
         }
