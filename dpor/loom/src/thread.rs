@@ -185,7 +185,8 @@ impl<T: 'static> LocalKey<T> {
     }
 
     fn address(&'static self) -> usize {
-        std::ptr::from_ref(self) as usize
+        let key: *const LocalKey<T> = self;
+        key as usize
     }
 
     fn find(&'static self) -> Result<Option<Rc<dyn Any>>, AccessError> {
