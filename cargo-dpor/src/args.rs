@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dpor_engine::check::Allowed;
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 
@@ -250,6 +251,12 @@ pub struct ExploreArgs {
     /// Continue after an error, and report each distinct one
     #[arg(long, help_heading = "Exploration")]
     pub keep_going: bool,
+    /// Accept errors of a kind, or those that have the pattern in the name of an active function or in their place
+    #[arg(long, value_name = "KIND[=PATTERN]", help_heading = "Exploration")]
+    pub allow: Vec<Allowed>,
+    /// Accept memory leaks: the same as `--allow memory-leak`
+    #[arg(long, help_heading = "Exploration")]
+    pub allow_leaks: bool,
 }
 
 fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {

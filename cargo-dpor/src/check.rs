@@ -95,9 +95,9 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn options(binary: &Binary, settings: &Settings) -> RunOptions {
-    let &Settings { max_steps, spurious, unroll, ref show_cover, .. } = settings;
-    let (env, show_cover) = (environment(binary), show_cover.clone());
-    RunOptions { max_steps, spurious, unroll, env, show_cover, ..RunOptions::default() }
+    let &Settings { max_steps, spurious, unroll, ref show_cover, ref allow, .. } = settings;
+    let (env, show_cover, allow) = (environment(binary), show_cover.clone(), allow.clone());
+    RunOptions { max_steps, spurious, unroll, allow, env, show_cover, ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use dpor_engine::check::Allowed;
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
 use serde::Deserialize;
@@ -30,13 +31,14 @@ pub struct Defaults {
     pub max_memory: Option<u64>,
     pub max_steps: Option<u64>,
     pub keep_going: Option<bool>,
+    pub allow: Option<Vec<Allowed>>,
 }
 
 /// The table as it is written: the keys are the names of options.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Table {
-    model: Option<Models>,
+    model: Option<Names>,
     buffer_bound: Option<u32>,
     equivalence: Option<String>,
     r#await: Option<String>,
@@ -49,14 +51,25 @@ struct Table {
     max_memory: Option<String>,
     max_steps: Option<NonZeroU64>,
     keep_going: Option<bool>,
+    allow: Option<Names>,
 }
 
 /// `"rc11,tso"` or `["rc11", "tso"]`
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Models {
+enum Names {
     Text(String),
     List(Vec<String>),
+}
+
+impl Names {
+    /// Each of them.
+    fn list(self) -> Vec<String> {
+        match self {
+            Names::Text(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+            Names::List(list) => list,
+        }
+    }
 }
 
 impl Defaults {
@@ -90,12 +103,13 @@ impl Defaults {
             max_memory: self.max_memory.or(other.max_memory),
             max_steps: self.max_steps.or(other.max_steps),
             keep_going: self.keep_going.or(other.keep_going),
+            allow: self.allow.or(other.allow),
         }
     }
 }
 
 /// What is allowed for each key.
-const ALLOWED: [(&str, &str); 13] = [
+const ALLOWED: [(&str, &str); 14] = [
     ("model", "names of memory models: rc11, sc, tso, pso"),
     ("buffer-bound", "a whole number, at least 0"),
     ("equivalence", "trace or reads-from"),
@@ -109,6 +123,7 @@ const ALLOWED: [(&str, &str); 13] = [
     ("max-memory", "a size such as 512M or 4G"),
     ("max-steps", "a whole number, at least 1"),
     ("keep-going", "true or false"),
+    ("allow", "kinds of errors, as in \"memory-leak, data-race in seqlock::\""),
 ];
 
 /// Refuses a value that is not allowed, and says what is. Numbers that are none (`nan`, `inf`) are null for cargo.
@@ -133,14 +148,12 @@ fn line_of(manifest: &str, name: &str, key: &str) -> Option<usize> {
 
 impl Table {
     fn check(self) -> Result<Defaults> {
-        let model = match self.model {
-            Some(Models::Text(text)) => Some(text.split(',').map(|name| name.trim().to_owned()).collect()),
-            Some(Models::List(list)) => Some(list),
-            None => None,
-        };
+        let model = self.model.map(Names::list);
         let parse = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
         let model: Option<Vec<MemoryModel>> = model.map(parse).transpose().context("key `model`")?;
         ensure!(model.as_ref().is_none_or(|models| !models.is_empty()), "key `model`: names no model");
+        let allow = |names: Vec<String>| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
+        let allow: Option<Vec<Allowed>> = self.allow.map(Names::list).map(allow).transpose().context("key `allow`")?;
         let equivalence = self.equivalence.map(|kind| kind.parse()).transpose().context("key `equivalence`")?;
         let awaiting = self.r#await.map(|level| level.parse()).transpose().context("key `await`")?;
         let commute = self.commute.map(|text| switch(&text)).transpose().context("key `commute`")?;
@@ -163,6 +176,7 @@ impl Table {
             max_memory,
             max_steps: self.max_steps.map(NonZeroU64::get),
             keep_going: self.keep_going,
+            allow,
         })
     }
 }
@@ -192,7 +206,8 @@ mod tests {
     fn keys_are_the_names_of_options() {
         let defaults = read(json!({
             "model": ["rc11", "tso"], "buffer-bound": 2, "equivalence": "reads-from", "await": "off",
-            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-memory": "1G", "max-steps": 1000, "keep-going": true
+            "commute": "off", "symmetry": "off", "unroll": 3, "spurious": true, "max-executions": 10, "timeout": 1.5, "max-memory": "1G", "max-steps": 1000, "keep-going": true,
+            "allow": "memory-leak, data-race in seqlock::"
         }));
         let expected = Defaults {
             model: Some(vec![MemoryModel::Rc11, MemoryModel::Tso]),
@@ -208,6 +223,7 @@ mod tests {
             max_memory: Some(1 << 30),
             max_steps: Some(1000),
             keep_going: Some(true),
+            allow: Some(Allowed::list("memory-leak,data-race in seqlock::").unwrap()),
         };
         assert_eq!(defaults.unwrap(), expected);
         assert_eq!(read(json!({ "model": "sc, pso" })).unwrap().model, Some(vec![MemoryModel::Sc, MemoryModel::Pso]));
@@ -224,6 +240,7 @@ mod tests {
             (json!({ "await": "some" }), "expected one of full, in-place, stale, off"),
             (json!({ "symmetry": "some" }), "expected one of on, off"),
             (json!({ "unroll": 0 }), "nonzero"),
+            (json!({ "allow": ["leak"] }), "`leak` names no errors"),
             (json!({ "timeout": -1.0 }), "key `timeout`"),
             (json!({ "max-memory": "lots" }), "such as 512M or 4G"),
             (json!({ "timeout": 0.0 }), "greater than 0"),

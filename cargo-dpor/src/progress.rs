@@ -61,10 +61,11 @@ impl Known {
     fn of(progress: &Progress) -> Known {
         let estimate = progress.estimate();
         let (executions, blocked) = (progress.executions(), progress.blocked());
-        let mean = estimate.mean();
+        let in_all = progress.earlier() as f64 + estimate.mean();
         // A guess that may be wrong by as much as it says is none.
-        let is_good = estimate.samples > 4 && estimate.standard_error() < mean && mean > (executions + blocked) as f64;
-        Known { executions, blocked, in_all: is_good.then_some(mean) }
+        let is_sure = estimate.samples > 4 && estimate.standard_error() < estimate.mean();
+        let is_good = is_sure && in_all > (executions + blocked) as f64;
+        Known { executions, blocked, in_all: is_good.then_some(in_all) }
     }
 }
 

@@ -47,6 +47,7 @@ fn message(limit: Limit, checked: &Checked, settings: &Settings) -> String {
             let samples = checked.stats.executions + checked.stats.blocked;
             format!("{} random executions have no error; not all executions were explored", grouped(samples))
         }
+        Limit::Model => "a model has more executions than its own bounds allow".to_owned(),
         Limit::Interrupt => "interrupted: not all executions were explored".to_owned(),
     }
 }
@@ -127,7 +128,7 @@ fn remedies(limit: Limit, checked: &Checked) -> Vec<String> {
         Limit::Executions => Some("--max-executions"),
         Limit::Time => Some("--timeout"),
         Limit::Memory => Some("--max-memory"),
-        Limit::Samples | Limit::Interrupt => None,
+        Limit::Samples | Limit::Model | Limit::Interrupt => None,
     };
     let mut remedies: Vec<String> = option.iter().map(|option| format!("`{option}` sets the limit")).collect();
     let survey = checked.survey.as_ref();
@@ -143,6 +144,7 @@ fn remedies(limit: Limit, checked: &Checked) -> Vec<String> {
         remedies.push(format!("with `--equivalence reads-from` there are about {}", number(executions)));
     }
     match limit {
+        Limit::Model => remedies.push("`max_permutations` and `max_duration` of its builder set the bounds".to_owned()),
         Limit::Samples => remedies.push("a larger `--sample`, or another `--seed`, runs other executions".to_owned()),
         Limit::Time | Limit::Memory if survey.is_some_and(|survey| !survey.hot.is_empty()) => {
             remedies.push("`--sample 1000` runs random executions of tests of any size".to_owned());

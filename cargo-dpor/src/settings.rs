@@ -5,9 +5,11 @@ use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use dpor_engine::check::Allowed;
 use dpor_engine::explore::{AwaitLevel, Config, Equivalence, Sampling};
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::TestConfig;
+use dpor_engine::verdict::ErrorKind;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ExploreArgs, Switch};
@@ -32,6 +34,9 @@ pub struct Settings {
     /// The label at which an execution ends, to be shown.
     #[serde(skip)]
     pub show_cover: Option<String>,
+    /// Errors that are accepted.
+    #[serde(skip)]
+    pub allow: Vec<Allowed>,
     // What follows says how much is explored, and does not matter to one execution.
     #[serde(skip)]
     pub commute: bool,
@@ -58,7 +63,10 @@ impl Settings {
         let named = named.context("cannot read the option `equivalence` of a test")?;
         let equivalence = named.or(args.equivalence).or(defaults.equivalence).unwrap_or_default();
         let models = models(args, defaults, config)?;
-        Ok(models.into_iter().map(|model| Settings::under(model, equivalence, args, defaults, config)).collect())
+        let allow = allowed(args, defaults, config)?;
+        let under =
+            |model| Settings { allow: allow.clone(), ..Settings::under(model, equivalence, args, defaults, config) };
+        Ok(models.into_iter().map(under).collect())
     }
 
     fn under(
@@ -80,6 +88,7 @@ impl Settings {
             commute: args.commute.map(Switch::is_on).or(defaults.commute).unwrap_or(true),
             symmetry: args.symmetry.map(Switch::is_on).or(defaults.symmetry).unwrap_or(true),
             spurious,
+            allow: Vec::new(),
             unroll: config.unroll.or(args.unroll.map(NonZero::get)).or(defaults.unroll),
             max_executions: config.max_executions.or(max_executions),
             max_steps: max_steps.unwrap_or(MAX_STEPS),
@@ -117,6 +126,18 @@ impl Settings {
 fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(now.subsec_nanos() ^ now.as_secs() as u32)
+}
+
+/// The errors that are accepted: what the test, the command line and the manifest say adds up.
+fn allowed(args: &ExploreArgs, defaults: &Defaults, config: &TestConfig) -> Result<Vec<Allowed>> {
+    let named = config.allow.as_deref().map(Allowed::list).transpose();
+    let mut allowed = named.context("cannot read the option `allow` of a test")?.unwrap_or_default();
+    allowed.extend(args.allow.iter().cloned());
+    allowed.extend(defaults.allow.iter().flatten().cloned());
+    if args.allow_leaks {
+        allowed.push(Allowed { kind: ErrorKind::MemoryLeak, pattern: None });
+    }
+    Ok(allowed)
 }
 
 /// How many threads explore.
@@ -187,6 +208,16 @@ mod tests {
         assert_eq!((settings.max_steps, settings.keep_going), (7, true));
         let settings = &resolve_with("cargo-dpor test --model pso --max-steps 8", &defaults, "buffer_bound=1")[0];
         assert_eq!((settings.model, settings.buffer_bound, settings.max_steps), (MemoryModel::Pso, Some(1), 8));
+    }
+
+    #[test]
+    fn what_is_allowed_adds_up() {
+        let defaults = Defaults { allow: Some(Allowed::list("panic in parser::").unwrap()), ..Defaults::default() };
+        let line = "cargo-dpor test --allow data-race=seqlock:: --allow-leaks";
+        let allowed = &resolve_with(line, &defaults, "allow=deadlock")[0].allow;
+        let names: Vec<String> = allowed.iter().map(Allowed::to_string).collect();
+        assert_eq!(names, ["deadlock", "data-race in seqlock::", "panic in parser::", "memory-leak"]);
+        assert!(resolve("cargo-dpor test", "")[0].allow.is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::process::{ExitCode, Termination};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// A test, as `cargo dpor` finds it in the compiled crate.
 #[repr(C)]
@@ -16,6 +17,45 @@ pub struct Marker {
     pub config: &'static str,
     /// Runs the test; a result that means failure is a panic.
     pub f: fn(),
+}
+
+/// A model begins: what follows is explored for itself, with at most so many executions, and at most for so long.
+pub fn begin_model(max_executions: Option<usize>, max_time: Option<Duration>) {
+    let milliseconds = |time: Duration| usize::try_from(time.as_millis()).unwrap_or(usize::MAX);
+    boundary(0, max_executions.unwrap_or(usize::MAX), max_time.map_or(usize::MAX, milliseconds));
+}
+
+/// Waits until all threads have ended that the model has started.
+pub fn join_all() {
+    loop {
+        match unjoined() {
+            0 => return,
+            thread => join(thread),
+        }
+    }
+}
+
+/// A model ends: what follows is explored for its first execution.
+pub fn end_model() {
+    boundary(1, usize::MAX, usize::MAX);
+}
+
+/// A model begins (0) or ends (1).
+#[inline(never)]
+fn boundary(end: usize, max_executions: usize, milliseconds: usize) {
+    let _ = (end, max_executions, milliseconds);
+}
+
+/// Waits until all other threads have ended; a thread that was not joined, or 0. Elsewhere nobody knows.
+#[inline(never)]
+fn unjoined() -> usize {
+    0
+}
+
+/// Joins a thread that has ended.
+#[inline(never)]
+fn join(thread: usize) {
+    let _ = thread;
 }
 
 /// What a thread unwinds with at a false assumption.

@@ -49,6 +49,7 @@ pub mod __rt;
 /// | `unroll` | the bound for loops that do not end by themselves |
 /// | `max_executions` | after how many executions the exploration stops |
 /// | `spurious` | whether `compare_exchange_weak` may fail spuriously |
+/// | `allow` | errors that are accepted: kinds, or `"KIND in PATTERN"`, with commas between them |
 ///
 /// ```no_run
 /// # mod tests {
@@ -109,6 +110,41 @@ macro_rules! cover {
     ($label:literal $(,)?) => {
         $crate::__rt::cover($label)
     };
+}
+
+/// Explores a closure for itself.
+///
+/// Under `cargo dpor` every execution of the closure is explored, from the state at its beginning; what follows is
+/// explored for the first of them. Several models in a test, or one in a loop, add up:
+///
+/// ```no_run
+/// # mod tests {
+/// # use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+/// # use std::thread;
+/// #[dpor::test]
+/// fn no_increment_is_lost() {
+///     for by in 1..10 {
+///         dpor::model(|| {
+///             let counter = AtomicUsize::new(0);
+///             thread::scope(|scope| {
+///                 scope.spawn(|| counter.fetch_add(by, Relaxed));
+///                 counter.fetch_add(by, Relaxed);
+///             });
+///             assert_eq!(counter.into_inner(), 2 * by);
+///         });
+///     }
+/// }
+/// # }
+/// ```
+///
+/// A model begins when all other threads have been joined, and ends when all threads that it started have ended. It is
+/// in the main thread, and not inside another model. Statics and thread-locals keep their values from one model to the
+/// next. Elsewhere the closure runs once.
+pub fn model(body: impl FnOnce()) {
+    __rt::begin_model(None, None);
+    body();
+    __rt::join_all();
+    __rt::end_model();
 }
 
 /// Whether this runs under `cargo dpor`.

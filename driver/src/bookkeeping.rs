@@ -9,7 +9,7 @@ use rustc_hir::def_id::DefId;
 use rustc_middle::ty::print::{with_no_trimmed_paths, with_no_visible_paths};
 use rustc_middle::ty::{self, Instance, Ty};
 
-use crate::program::ProgramBuilder;
+use crate::program::{ProgramBuilder, is_drop_in};
 
 /// Modules whose functions are bookkeeping.
 const MODULES: [&str; 12] = [
@@ -27,6 +27,9 @@ const MODULES: [&str; 12] = [
     "std_detect::",
 ];
 
+/// In the crate that stands in for loom: who holds a waker of a thread. The rest of it is as visible as code of the user.
+const WAKERS: &str = "loom::future::waker::";
+
 /// Modules whose functions are what the user asked for, even where bookkeeping calls them: a thread that waits for a
 /// message is found through a thread-local.
 const VISIBLE: [&str; 4] =
@@ -42,6 +45,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             return Quiet::No;
         }
         match instance.def {
+            ty::InstanceKind::Item(def_id) if is_drop_in(self.tcx, def_id.krate) => self.quiet_drop_in(def_id),
             ty::InstanceKind::Item(def_id) => self.quiet_module(def_id),
             // Dropping a thread handle and the like.
             ty::InstanceKind::Shim(ty::ShimKind::DropGlue(_, Some(ty))) => self.quiet_type(ty),
@@ -54,6 +58,11 @@ impl<'tcx> ProgramBuilder<'tcx> {
             ty::Adt(def, _) => self.quiet_module(def.did()),
             _ => Quiet::Inherited,
         }
+    }
+
+    fn quiet_drop_in(&self, def_id: DefId) -> Quiet {
+        let path = with_no_visible_paths!(with_no_trimmed_paths!(self.tcx.def_path_str(def_id)));
+        if path.starts_with(WAKERS) { Quiet::Yes } else { Quiet::No }
     }
 
     fn quiet_module(&self, def_id: DefId) -> Quiet {

@@ -35,6 +35,9 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
     ("dpor::assume", Replacement::Builtin(Builtin::Assume)),
     ("dpor::__rt::cover", Replacement::Builtin(Builtin::Cover)),
     ("dpor::checking", Replacement::Constant(1)),
+    ("dpor::__rt::boundary", Replacement::Builtin(Builtin::Model)),
+    ("dpor::__rt::unjoined", Replacement::Builtin(Builtin::Gather)),
+    ("dpor::__rt::join", Replacement::Builtin(Builtin::JoinGathered)),
     // No processor features beyond the target's own: code takes its portable paths.
     ("core::core_arch::x86::cpuid::__cpuid_count", Replacement::Zeros),
     // No limit by control groups: those are files.

@@ -42,7 +42,7 @@ use crate::lower::Lowering;
 use crate::program::ProgramBuilder;
 
 /// What a crate for the target is compiled with, so that its MIR is complete and close to the source.
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 8] = [
     "-Zalways-encode-mir",
     "-Zmir-opt-level=1",
     "-Zinline-mir=no",
@@ -50,6 +50,9 @@ const FLAGS: [&str; 6] = [
     "-Zmir-enable-passes=-RemoveStorageMarkers",
     "-Zub-checks=no",
     "-Cpanic=unwind",
+    // By this a program knows that it is checked.
+    "--cfg=dpor",
+    "--check-cfg=cfg(dpor)",
 ];
 
 /// Set where every `#[test]` is to be lowered, not only every `#[dpor::test]`.

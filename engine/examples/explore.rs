@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 println!("    {} {}:{}", frame.function, frame.location.file, frame.location.line);
             }
             for note in &failure.notes {
-                println!("  note: {} {:?}", note.message, note.location);
+                println!("  note: {} {:?}", note.message(true), note.location);
             }
         }
     }

@@ -6,3 +6,8 @@ use dpor_tests::{Package, explored};
 fn bugs_are_found_and_fixes_pass() {
     explored::assert_as_annotated(&Package::new("bugs"));
 }
+
+#[test]
+fn bugs_are_found_with_the_types_of_loom() {
+    explored::assert_as_annotated(&Package::new("loom-bugs"));
+}

@@ -355,6 +355,8 @@ pub fn describe(step: &Step, names: &Names) -> String {
         Deed::Unpark { thread: Some(thread) } => format!("unpark {}", thread.name()),
         Deed::Unpark { thread: None } => "unpark a thread".to_owned(),
         Deed::Leave => "let go".to_owned(),
+        Deed::BeginModel => "begin the model".to_owned(),
+        Deed::EndModel => "end the model".to_owned(),
         Deed::Choose { n, value } => format!("choose({n}) = {value}"),
     };
     with_library(text, step)
@@ -371,7 +373,7 @@ fn with_library(text: String, step: &Step) -> String {
         Deed::Send { .. } | Deed::TakeTurn { .. } | Deed::Receive { .. } | Deed::Disconnect | Deed::Unpark { .. } => {
             true
         }
-        Deed::WaitOn | Deed::Notify { .. } => true,
+        Deed::WaitOn | Deed::Notify { .. } | Deed::BeginModel | Deed::EndModel => true,
         _ => false,
     };
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
@@ -395,6 +397,7 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Scope => "all threads of the scope finished",
         Wait::Wake => "woken",
         Wait::End(_) => "finished",
+        Wait::Others => "all other threads finished",
     }
 }
 

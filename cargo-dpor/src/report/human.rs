@@ -214,9 +214,9 @@ fn is_vacuous(result: &TestResult) -> bool {
     result.stats.executions == 0 && result.stats.blocked > 0
 }
 
-/// What was explored, and under what: `(tso, 12 executions, 3 blocked)`
+/// What was explored, and under what: `(tso, 12 executions, 3 blocked, 1 error allowed)`
 fn explored(result: &TestResult) -> String {
-    let Stats { executions, blocked, witness_searches, .. } = result.stats;
+    let Stats { executions, blocked, allowed, witness_searches, .. } = result.stats;
     let mut parts = under(result);
     match (result.sampled(), result.settings.sampling) {
         (Some(samples), Some(sampling)) => {
@@ -228,6 +228,7 @@ fn explored(result: &TestResult) -> String {
         }
     }
     parts.extend(given_up(result));
+    parts.extend((allowed > 0).then(|| format!("{} allowed", count(allowed, "error"))));
     parts.extend((witness_searches > 0).then(|| format!("witness searches: {witness_searches}")));
     in_parentheses(&parts).trim_start().to_owned()
 }

@@ -92,6 +92,9 @@ struct TestEvent<'a> {
     /// The labels that the test names, and how many executions come to each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     covers: Vec<CoverObject<'a>>,
+    /// How many errors were accepted, where some may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<u64>,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
@@ -314,6 +317,7 @@ impl<'a> TestEvent<'a> {
             hot: survey.map_or(&[][..], |survey| &survey.hot).iter().map(HotObject::new).collect(),
             loops: survey.map_or(&[][..], |survey| &survey.loops).iter().map(LoopObject::new).collect(),
             covers: result.covers.iter().map(CoverObject::new).collect(),
+            allowed: (!settings.allow.is_empty()).then_some(result.stats.allowed),
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
             seconds: result.duration.as_secs_f64(),

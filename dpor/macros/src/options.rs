@@ -12,10 +12,12 @@ enum Expected {
     Integer { least: u64, most: u64 },
     /// `true` or `false`.
     Flag,
+    /// Kinds of errors, each alone or as `KIND in PATTERN`, with commas between them.
+    Errors,
 }
 
 /// Every option, in the order of the documentation.
-const OPTIONS: [(&str, Expected); 7] = [
+const OPTIONS: [(&str, Expected); 8] = [
     ("model", Expected::Words { words: &["rc11", "sc", "tso", "pso"], many: true }),
     ("buffer_bound", Expected::Integer { least: 0, most: u32::MAX as u64 }),
     ("equivalence", Expected::Words { words: &["trace", "reads-from"], many: false }),
@@ -23,6 +25,7 @@ const OPTIONS: [(&str, Expected); 7] = [
     ("unroll", Expected::Integer { least: 1, most: u32::MAX as u64 }),
     ("max_executions", Expected::Integer { least: 1, most: u64::MAX }),
     ("spurious", Expected::Flag),
+    ("allow", Expected::Errors),
 ];
 
 const ERROR_KINDS: [&str; 15] = [
@@ -118,6 +121,7 @@ impl Expected {
             (Expected::Integer { least, most }, TokenTree::Literal(value)) => {
                 literal::integer(value).filter(|value| (*least..=*most).contains(value)).map(|value| value.to_string())
             }
+            (Expected::Errors, TokenTree::Literal(value)) => check_errors(value),
             (Expected::Flag, TokenTree::Ident(value)) => {
                 Some(value.to_string()).filter(|value| value == "true" || value == "false")
             }
@@ -135,9 +139,22 @@ impl Expected {
             Expected::Integer { least, most: u64::MAX } => format!("`{key}` is an integer and at least {least}"),
             Expected::Integer { least, most } => format!("`{key}` is an integer between {least} and {most}"),
             Expected::Flag => format!("`{key}` is `true` or `false`"),
+            Expected::Errors => format!(
+                "`{key}` is a list of errors, as in \"memory-leak, data-race in seqlock::\": the kinds are {}",
+                quoted(&ERROR_KINDS)
+            ),
         };
         Diagnostic::new(span, message)
     }
+}
+
+fn check_errors(value: &Literal) -> Option<String> {
+    let value = literal::string(value)?;
+    let is_error = |part: &str| match part.split_once(" in ") {
+        Some((kind, pattern)) => ERROR_KINDS.contains(&kind.trim()) && !pattern.trim().is_empty(),
+        None => ERROR_KINDS.contains(&part),
+    };
+    value.split(',').map(str::trim).all(is_error).then_some(value)
 }
 
 fn quoted(words: &[&str]) -> String {

@@ -24,3 +24,6 @@ fn max_executions() {}
 
 #[dpor::test(spurious = "yes")]
 fn spurious() {}
+
+#[dpor::test(allow = "race")]
+fn allow() {}

@@ -37,12 +37,16 @@ impl Observer<Subject> for Endings {
         self.part.clone_from(path);
     }
 
-    fn full(&mut self, _: &Graph, state: &State, ending: Ending) {
+    fn end_of_model(&mut self, state: &State) {
         if self.counts {
             for label in state.vm().covered() {
                 *self.covered.entry(label).or_default() += 1;
             }
         }
+    }
+
+    fn full(&mut self, _: &Graph, state: &State, ending: Ending) {
+        self.end_of_model(state);
         let first = match ending {
             Ending::Complete => &mut self.complete,
             Ending::Blocked => &mut self.blocked,

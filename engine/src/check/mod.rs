@@ -10,6 +10,7 @@
 //! [`Recording`] holds everything that this needs besides the program.
 
 mod alike;
+mod allow;
 mod covers;
 mod endings;
 mod identity;
@@ -30,6 +31,7 @@ use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Location, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
 
+pub use allow::{Allowed, UnknownErrors};
 pub use covers::Cover;
 use endings::Endings;
 pub use subject::{Issue, State, Subject, Wrong};
@@ -78,6 +80,8 @@ pub enum Limit {
     Memory,
     /// All requested samples were run.
     Samples,
+    /// A bound of a model.
+    Model,
     /// The user interrupted the check.
     Interrupt,
 }
@@ -129,7 +133,6 @@ pub fn check_with_progress(
         config.symmetry && config.sampling.is_none() && !identity::is_asked_for(&image.program, entry);
     loop {
         let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
-        progress.inspect(|progress| progress.reset());
         let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
         let observer = || Endings::new(&labels);
         let (mut report, endings) = match config.sampling {
@@ -200,6 +203,7 @@ fn reached(config: &Config, report: &Report<Issue>, watch: &Watch) -> Limit {
         _ if config.interrupt.is_requested() => Limit::Interrupt,
         _ if watch.exceeded() == Some(Resource::Memory) => Limit::Memory,
         _ if config.sampling.is_some() && report.complete => Limit::Samples,
+        _ if report.bounded => Limit::Model,
         Some(max) if stats.executions + stats.blocked >= max => Limit::Executions,
         _ => Limit::Time,
     }

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{self, AtomicBool};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::explore::{Answer, Ending, Program, Spot};
-use crate::graph::{self, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
+use crate::explore::{self, Answer, Ending, Program, Spot};
+use crate::graph::{self, Boundary, EventId, Graph, Loc, MemOrder, Test, Then, ThreadId, Value, View};
 use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
-use crate::verdict::Location;
+use crate::verdict::{ErrorKind, Location};
 use crate::vm::{
     self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
     Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::alike::Births;
+use super::allow::Allowed;
 use super::locations::{Atomic, Locations};
 use super::trail::{self, Trails, Visited, may_wait};
 
@@ -28,6 +29,8 @@ pub struct Subject {
     basis: Arc<Basis<graph::Action>>,
     locations: Locations,
     check_leaks: bool,
+    /// Errors that are accepted.
+    allow: Vec<Allowed>,
     /// Whether weak compare-and-swaps may fail without a reason.
     spurious: bool,
     tracked: Tracked,
@@ -183,6 +186,7 @@ impl Subject {
             tracked,
             locations: Locations::default(),
             check_leaks: options.check_leaks,
+            allow: options.allow.clone(),
             spurious: options.spurious,
             unroll: options.unroll,
             given_up: Mutex::new(None),
@@ -373,6 +377,21 @@ impl Subject {
         })
     }
 
+    /// The main thread comes to the beginning of a model, and all others have ended.
+    fn begins_model(&self, state: &State, graph: &Graph) -> Result<(), Box<Failure>> {
+        let main = ThreadId::new(0);
+        if graph.is_in_model(main) {
+            return Err(state.vm.unsupported(vm_thread(main), "a model that begins before another one has ended"));
+        }
+        match graph.is_before(main) {
+            true => Ok(()),
+            false => Err(state.vm.unsupported(
+                vm_thread(main),
+                "a model that begins while another thread runs: join all threads before the model",
+            )),
+        }
+    }
+
     /// All threads that are left wait for ever.
     fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
@@ -488,6 +507,8 @@ impl Interpreter<graph::Action> for Explorer<'_> {
             Action::Fence { ordering } => graph::Action::Fence { order: order(ordering) },
             Action::Spawn => graph::Action::Spawn,
             Action::Join { thread } => graph::Action::Join(ThreadId::new(thread.index())),
+            Action::Gather => graph::Action::Gather,
+            Action::Model(boundary) => graph::Action::Model(boundary),
             Action::Choose { n } => match u32::try_from(n) {
                 Ok(n) if n > 0 => graph::Action::Choose(n),
                 _ => return Err("`dpor::choose` among no values, or among more than 2^32".to_owned()),
@@ -672,6 +693,20 @@ impl Program for Subject {
         }
     }
 
+    fn allows(&self, state: &State, failure: &explore::Failure<Issue>) -> bool {
+        match failure {
+            _ if self.allow.is_empty() => false,
+            explore::Failure::Program(Issue::Failure(wrong)) => {
+                self.allow.iter().any(|allowed| allowed.covers(&wrong.failure))
+            }
+            explore::Failure::Race(race) => {
+                let stack = state.vm.stack_trace(vm_thread(race.second.0));
+                self.allow.iter().any(|allowed| allowed.covers_kind(ErrorKind::DataRace, &stack))
+            }
+            explore::Failure::Program(_) | explore::Failure::Nondeterminism(_) => false,
+        }
+    }
+
     fn is_lesson(&self, issue: &Issue) -> bool {
         !matches!(issue, Issue::Failure(_))
     }
@@ -702,7 +737,7 @@ impl Program for Subject {
 
     fn watched(&self, state: &State, graph: &Graph, ending: Ending) -> Vec<Loc> {
         match ending {
-            Ending::Complete if self.check_leaks && !exits(graph) && state.vm.may_leak() => pointers(graph),
+            Ending::Complete if self.check_leaks && leaves_nothing(graph) && state.vm.may_leak() => pointers(graph),
             Ending::Complete => Vec::new(),
             Ending::Blocked => looked_at(graph),
         }
@@ -710,7 +745,8 @@ impl Program for Subject {
 
     fn finish(&self, state: &State, graph: &Graph, ending: Ending) -> Result<(), Issue> {
         let failure = match ending {
-            Ending::Complete if self.check_leaks && !exits(graph) => {
+            Ending::Complete if begins_model(graph) => self.begins_model(state, graph).err(),
+            Ending::Complete if self.check_leaks && leaves_nothing(graph) => {
                 state.vm.leaks(|Atom { address, len, life }| self.value(graph, address, len, life))
             }
             Ending::Complete => None,
@@ -780,9 +816,16 @@ fn latest_events<'a>(graph: &'a Graph, thread: &graph::Thread, events: u32) -> i
     })
 }
 
-/// Whether a thread has ended the program, with all that is left in memory.
-fn exits(graph: &Graph) -> bool {
-    graph.threads().any(|(_, thread)| matches!(thread.pending, graph::Action::Exit))
+/// Whether an execution, being complete, is to leave nothing behind: not where a thread has ended the program, with all
+/// that is left in memory.
+fn leaves_nothing(graph: &Graph) -> bool {
+    let exits = graph.threads().any(|(_, thread)| matches!(thread.pending, graph::Action::Exit));
+    !exits && !begins_model(graph)
+}
+
+/// Whether all that is left is a thread that begins a model.
+fn begins_model(graph: &Graph) -> bool {
+    graph.boundary().is_some_and(|(_, boundary)| boundary != Boundary::End)
 }
 
 fn vm_thread(thread: ThreadId) -> vm::ThreadId {

@@ -34,7 +34,8 @@ pub(super) struct Floors {
 #[inline]
 pub(super) fn is_enabled<P: Program>(program: &P, state: &P::State, graph: &Graph, thread: ThreadId) -> bool {
     match graph.thread(thread).pending {
-        Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => false,
+        Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Model(_) | Action::Fail => false,
+        Action::Gather => graph.is_alone(thread),
         Action::Join(target) => {
             target.index() < graph.thread_count() && graph.thread(target).alive && graph.thread(target).is_finished()
         }
@@ -86,6 +87,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 let end = self.end_of_values(thread, n);
                 self.choices.extend((0..end).map(Choice::Value));
             }
+            Action::Gather => self.choices.push(Choice::Value(self.graph().unjoined(thread))),
             _ => self.choices.push(Choice::Only),
         }
     }

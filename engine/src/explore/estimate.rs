@@ -8,7 +8,7 @@
 use super::lessons::Lessons;
 use super::program::Program;
 use super::survey::Tally;
-use super::visit::{Step, Visitor};
+use super::visit::{Item, Step, Visitor};
 use super::{Config, Equivalence, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
@@ -67,21 +67,24 @@ impl<P: Program> UnderModel for Sampling<'_, P> {
     fn under<M: Model>(self, model: M) -> Estimate {
         let ties = self.equivalence.ties(&model);
         let visitor = Visitor::new(self.program, model, self.lessons, ties);
-        Descents::new(visitor, self.seed).sample(self.samples)
+        let root = Visitor::<P, M>::root_item(self.program, self.lessons, ties);
+        Descents::new(visitor, root, self.seed).sample(self.samples)
     }
 }
 
 /// Makes descents.
 pub(super) struct Descents<'p, P: Program, M> {
     pub visitor: Visitor<'p, P, M>,
+    root: Item<P::State>,
     random: SplitMix,
     /// Where descents come by, where somebody wants to know that.
     pub tally: Option<Tally>,
 }
 
 impl<'p, P: Program, M: Model> Descents<'p, P, M> {
-    pub fn new(visitor: Visitor<'p, P, M>, seed: u64) -> Descents<'p, P, M> {
-        Descents { visitor, random: SplitMix::new(seed), tally: None }
+    /// From this root, which the visitor is to explore.
+    pub fn new(visitor: Visitor<'p, P, M>, root: Item<P::State>, seed: u64) -> Descents<'p, P, M> {
+        Descents { visitor, root, random: SplitMix::new(seed), tally: None }
     }
 
     pub fn sample(&mut self, samples: u64) -> Estimate {
@@ -96,11 +99,7 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
     /// How many leaves there would be if all parts of the tree were alike; nothing where the time is over.
     fn descend(&mut self) -> Option<f64> {
         let mut leaves = 1.0;
-        let mut step = self.visitor.begin(Visitor::<P, M>::root_item(
-            self.visitor.program,
-            self.visitor.lessons,
-            self.visitor.ties,
-        ));
+        let mut step = self.visitor.begin(self.root.clone());
         self.tally.iter_mut().for_each(Tally::begin);
         loop {
             if self.visitor.deadline.is_over() {

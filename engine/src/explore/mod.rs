@@ -10,6 +10,8 @@
 //! [`confirm`] leaves out attempts that fail, [`counting`] iterations that only count, [`transient`] looks after what loops write
 //! and take back, [`audit`] looks at every full execution again, and [`lessons`] are why an exploration begins again.
 //!
+//! Parts of a program that are explored for themselves: [`models`].
+//!
 //! What is guaranteed: every consistent execution graph of the program is visited exactly once, and none that is not
 //! consistent is extended; the counts, and the error reported, do not depend on the number of workers; memory is
 //! bounded by the size of the program.
@@ -26,6 +28,7 @@ mod estimate;
 mod ledger;
 mod lessons;
 mod maximal;
+mod models;
 mod program;
 mod reads_from;
 mod replay;
@@ -57,8 +60,11 @@ use crate::graph::{Graph, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
 use lessons::Lessons;
+use models::{Plan, Stages};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use visit::Item;
+use workers::Explored;
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -245,6 +251,8 @@ pub struct Report<E> {
     pub restarts: Vec<Restart>,
     /// Why there is so much to explore, where that was not everything.
     pub survey: Option<Survey>,
+    /// Whether that limit is a bound of a model.
+    pub bounded: bool,
 }
 
 /// Somebody who wants to see every full execution.
@@ -263,6 +271,11 @@ pub trait Observer<P: Program>: Send {
 
     /// An execution in which no thread can go on.
     fn full(&mut self, graph: &Graph, state: &P::State, ending: Ending);
+
+    /// An execution has come to the end of a model.
+    fn end_of_model(&mut self, state: &P::State) {
+        let _ = state;
+    }
 
     /// Under reads-from equivalence: the same execution, with other last values of the locations that the program
     /// [watches](Program::watched).
@@ -292,25 +305,48 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut lessons = Lessons::new(config);
     let mut restarts = Vec::new();
-    loop {
-        let observers = (0..config.workers.max(1)).map(|_| observer()).collect();
-        let limits = Limits { lessons: &lessons, deadline };
-        let (mut report, observers) = with_model(config, Run { program, config, limits, progress, observers });
+    let (mut report, mut observers, mut stages) = (Report::empty(), Vec::new(), Stages::new());
+    while let Some(root) = stages.next() {
+        let executions = report.stats.executions + report.stats.blocked;
+        let plan = Plan::new(root.as_ref(), config, deadline, executions);
+        let limits = Limits { lessons: &lessons, deadline: plan.deadline, executions };
+        progress.inspect(|progress| progress.begin(&report.stats));
+        let workers = (0..plan.config.workers.max(1)).map(|_| observer()).collect();
+        let stage = Run { program, config: &plan.config, limits, root: root.clone(), progress, observers: workers };
+        let mut explored = with_model(config, stage);
+        explored.report.bounded = plan.was_bounded(&explored.report);
         // At a limit there is no time to begin again: what was explored counts as it is, and is not everything anyway.
-        if let Some(lesson) = report.lesson.take().filter(|_| report.complete) {
-            restarts.push(Restart { lesson: lesson.describe(), stats: report.stats });
-            report.lesson = lessons.learn(lesson);
-            if report.lesson.is_none() {
-                progress.inspect(|progress| progress.reset());
-                continue;
+        let lesson = explored.report.lesson.take().filter(|_| explored.report.complete);
+        if let Some(lesson) = lesson {
+            let all_stages = lesson.is_for_all_stages();
+            let mut discarded = explored.report.stats;
+            if all_stages {
+                discarded += report.stats;
             }
+            restarts.push(Restart { lesson: lesson.describe(), stats: discarded });
+            report.lesson = lessons.learn(lesson);
+            match report.lesson {
+                None if all_stages => (report, observers, stages) = (Report::empty(), Vec::new(), Stages::new()),
+                None => stages.again(root),
+                Some(_) => {
+                    observers.extend(explored.observers);
+                    break;
+                }
+            }
+            continue;
         }
-        if let Some(deadline) = config.survey.filter(|_| !report.complete) {
-            report.survey = Some(survey::survey(program, config, &lessons, deadline));
+        if let Some(deadline) = config.survey.filter(|_| !explored.report.complete) {
+            report.survey = Some(survey::survey(program, config, &lessons, root, deadline));
         }
-        report.restarts = restarts;
-        return (report, observers);
+        report.append(explored.report);
+        observers.extend(explored.observers);
+        stages.add(explored.leaves);
+        if report.is_over(config) {
+            break;
+        }
     }
+    report.restarts = restarts;
+    (report, observers)
 }
 
 /// What an exploration begins with that has begun before: what was learned, and the time that is left, for all of them
@@ -319,6 +355,8 @@ pub fn explore_with<P: Program, O: Observer<P>>(
 struct Limits<'a> {
     lessons: &'a Lessons,
     deadline: Option<Instant>,
+    /// How many executions were explored in earlier stages.
+    executions: u64,
 }
 
 /// Something to be done under a model that is known only when the program runs.
@@ -336,18 +374,20 @@ pub(crate) fn with_model<T: UnderModel>(config: &Config, task: T) -> T::Output {
     }
 }
 
-struct Run<'a, P, O> {
+struct Run<'a, P: Program, O> {
     program: &'a P,
     config: &'a Config,
     limits: Limits<'a>,
+    root: Option<Item<P::State>>,
     progress: Option<&'a Progress>,
     observers: Vec<O>,
 }
 
 impl<P: Program, O: Observer<P>> UnderModel for Run<'_, P, O> {
-    type Output = (Report<P::Error>, Vec<O>);
+    type Output = Explored<P, O>;
 
-    fn under<M: Model>(self, model: M) -> Self::Output {
-        workers::run(self.program, model, self.config, self.limits, self.progress, self.observers)
+    fn under<M: Model>(self, model: M) -> Explored<P, O> {
+        let Run { program, config, limits, root, progress, observers } = self;
+        workers::run(program, model, config, limits, root, progress, observers)
     }
 }

@@ -1,5 +1,6 @@
 //! Programs, as far as exploring them goes.
 
+use super::Failure;
 use super::survey::Spot;
 use crate::graph::{Action, Graph, Loc, ThreadId, Value, View};
 use std::fmt::Debug;
@@ -24,7 +25,7 @@ pub struct Answer<'a> {
 /// How an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every thread has ended, or one has ended the program.
+    /// Every thread has ended, or one has ended the program; or all but one have, which is at an end of a model.
     Complete,
     /// Some thread waits for ever, or an assumption failed.
     Blocked,
@@ -34,7 +35,8 @@ impl Ending {
     /// How an execution ended in which no thread can go on.
     pub(super) fn of(graph: &Graph) -> Ending {
         let ended = graph.threads().all(|(_, thread)| thread.is_finished());
-        match ended || graph.threads().any(|(_, thread)| thread.pending == Action::Exit) {
+        let exits = || graph.threads().any(|(_, thread)| thread.pending == Action::Exit);
+        match ended || exits() || graph.boundary().is_some() {
             true => Ending::Complete,
             false => Ending::Blocked,
         }
@@ -152,6 +154,12 @@ pub trait Program: Sync {
 
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, graph: &Graph, thread: ThreadId) -> Self::Error;
+
+    /// Whether this is accepted: exploring goes on, and it is counted.
+    fn allows(&self, state: &Self::State, failure: &Failure<Self::Error>) -> bool {
+        let _ = (state, failure);
+        false
+    }
 
     /// Whether this is no error, but something that should have been known from the start: exploring ends there, and
     /// whoever explores the program has to begin again with one that knows.

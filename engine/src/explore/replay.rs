@@ -59,6 +59,8 @@ enum Kind {
     Fence,
     Spawn,
     Join,
+    Gather,
+    Model,
     Choose,
 }
 
@@ -77,6 +79,8 @@ impl Kind {
             Action::Fence { .. } => Kind::Fence,
             Action::Spawn => Kind::Spawn,
             Action::Join(_) => Kind::Join,
+            Action::Gather => Kind::Gather,
+            Action::Model(_) => Kind::Model,
             Action::Choose(_) => Kind::Choose,
             Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => return None,
         })
@@ -197,9 +201,13 @@ impl<P: Program> Run<'_, P> {
             let Run { program, graph, state } = self;
             graph.touch(loc, || program.initial_value(state, loc));
         }
-        let effect = self.effect(action, scheduled)?;
+        let effect = self.effect(thread, action, scheduled)?;
         // What a read reads says whether it waits.
-        let waits = effect.rf == EventId::NONE && !is_enabled(self.program, &self.state, &self.graph, thread);
+        let can_go_on = match action {
+            Action::Model(_) => self.graph.is_alone(thread),
+            _ => is_enabled(self.program, &self.state, &self.graph, thread),
+        };
+        let waits = effect.rf == EventId::NONE && !can_go_on;
         if waits || action.is_lock() && effect.written.is_none() && action.is_blocked_by(effect.answer) {
             return None;
         }
@@ -207,7 +215,7 @@ impl<P: Program> Run<'_, P> {
         (self.graph.event(id).answer == scheduled.answer).then_some(id)
     }
 
-    fn effect(&self, action: Action, scheduled: &Scheduled) -> Option<Effect> {
+    fn effect(&self, thread: ThreadId, action: Action, scheduled: &Scheduled) -> Option<Effect> {
         match (action, scheduled.rf, scheduled.co) {
             (Action::Store { loc, .. }, None, Some(place)) => {
                 let possible = 1..=self.graph.location(loc).co.len();
@@ -223,6 +231,7 @@ impl<P: Program> Run<'_, P> {
             (Action::Choose(n), None, None) => {
                 (scheduled.answer < Value::from(n)).then(|| Effect::answer(scheduled.answer))
             }
+            (Action::Gather, None, None) => Some(Effect::answer(self.graph.unjoined(thread))),
             (_, None, None) if action.loc().is_none() => Some(Effect::answer(0)),
             _ => None,
         }

@@ -60,7 +60,7 @@ pub fn sample_with<P: Program, O: Observer<P>>(
         stats += part.stats;
         next = part.next;
         let mut report =
-            Report { stats, errors: Vec::new(), lesson: None, complete: part.complete, restarts, survey: None };
+            Report { stats, errors: Vec::new(), lesson: None, complete: part.complete, restarts, ..Report::empty() };
         match part.event {
             Some(Event::Lesson(lesson)) => {
                 report.restarts.push(Restart { lesson: lesson.describe(), stats: Stats::default() });
@@ -322,6 +322,10 @@ impl<'p, P: Program, M: Model> Sampler<'p, P, M> {
                 return step;
             }
             step = self.step(&mut scheme, &mut random);
+            // A model begins or ends: the execution goes on behind it.
+            if let (Step::Full(_), Some(leaf)) = (&step, self.visitor.leaf()) {
+                step = self.visitor.begin(leaf.item);
+            }
         }
         step
     }

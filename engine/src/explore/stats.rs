@@ -3,14 +3,18 @@
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// Counts of an exploration: the same for every number of workers, but for the peak of memory and for how often witnesses
-/// were looked for, which depends on the witnesses that were there.
+/// Counts of an exploration: the same for every number of workers, but for the peak of memory and for how often
+/// witnesses were looked for, which depends on the witnesses that were there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Complete executions, one for each consistent execution graph, and the one that failed.
     pub executions: u64,
     /// Executions in which some thread waits for ever or an assumption failed.
     pub blocked: u64,
+    /// Errors that the program [allows](super::Program::allows). An execution ends at such an error, unless it was
+    /// over anyway.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allowed: u64,
     /// Executions that were given up because a thread waits in them that has read something old.
     pub cut: u64,
     /// Events added to graphs, those added again after a revisit not counted.
@@ -19,8 +23,8 @@ pub struct Stats {
     pub revisits_tried: u64,
     /// Backward revisits made.
     pub revisits_done: u64,
-    /// Under reads-from equivalence: how often it was asked whether some coherence order, other than the one at hand, makes
-    /// a graph consistent.
+    /// Under reads-from equivalence: how often it was asked whether some coherence order, other than the one at
+    /// hand, makes a graph consistent.
     pub witness_tests: u64,
     /// How often that took a search: saturation found no contradiction, and the greedy attempt failed.
     pub witness_searches: u64,
@@ -32,6 +36,7 @@ impl AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
         self.executions += other.executions;
         self.blocked += other.blocked;
+        self.allowed += other.allowed;
         self.cut += other.cut;
         self.events += other.events;
         self.revisits_tried += other.revisits_tried;
@@ -40,4 +45,8 @@ impl AddAssign for Stats {
         self.witness_searches += other.witness_searches;
         self.peak_bytes += other.peak_bytes;
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

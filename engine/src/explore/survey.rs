@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::estimate::{Descents, Estimate};
 use super::lessons::Lessons;
 use super::program::Program;
-use super::visit::Visitor;
+use super::visit::{Item, Visitor};
 use super::{Config, Equivalence, UnderModel, with_model};
 use crate::graph::ThreadId;
 use crate::model::Model;
@@ -48,19 +48,29 @@ pub struct Survey {
 }
 
 /// Looks at an exploration that was not finished, as long as there is time.
-pub(super) fn survey<P: Program>(program: &P, config: &Config, lessons: &Lessons, deadline: Option<Instant>) -> Survey {
-    let mut survey = with_model(config, Surveying { program, config, lessons, deadline });
-    if config.equivalence == Equivalence::Trace {
+/// It began with this root, or with the program.
+pub(super) fn survey<P: Program>(
+    program: &P,
+    config: &Config,
+    lessons: &Lessons,
+    root: Option<Item<P::State>>,
+    deadline: Option<Instant>,
+) -> Survey {
+    let compares = config.equivalence == Equivalence::Trace && root.is_none();
+    let mut survey = with_model(config, Surveying { program, config, lessons, root, deadline });
+    if compares {
         let config = &Config { equivalence: Equivalence::ReadsFrom, ..config.clone() };
-        survey.reads_from = Some(with_model(config, Surveying { program, config, lessons, deadline }).estimate);
+        let by_reads = with_model(config, Surveying { program, config, lessons, root: None, deadline });
+        survey.reads_from = Some(by_reads.estimate);
     }
     survey
 }
 
-struct Surveying<'a, P> {
+struct Surveying<'a, P: Program> {
     program: &'a P,
     config: &'a Config,
     lessons: &'a Lessons,
+    root: Option<Item<P::State>>,
     deadline: Option<Instant>,
 }
 
@@ -73,7 +83,8 @@ impl<P: Program> UnderModel for Surveying<'_, P> {
         let deadline = self.deadline.map_or(patience, |deadline| deadline.min(patience));
         let mut visitor = Visitor::new(self.program, model, self.lessons, ties);
         visitor.deadline = Clock::new(Some(deadline), self.config.interrupt.clone());
-        let mut descents = Descents::new(visitor, 1);
+        let whole = || Visitor::<P, M>::root_item(self.program, self.lessons, ties);
+        let mut descents = Descents::new(visitor, self.root.unwrap_or_else(whole), 1);
         descents.tally = Some(Tally::default());
         let estimate = descents.sample(DESCENTS);
         descents.tally.take().unwrap_or_default().conclude(estimate)

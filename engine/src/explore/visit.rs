@@ -9,6 +9,7 @@ use super::choice::{Choice, Frame, Path};
 use super::clock::Clock;
 use super::decide::{effect, is_enabled};
 use super::lessons::Lessons;
+use super::models::counts;
 use super::program::{Answer, Ending, Program};
 use super::reads_from::Parts;
 use super::snapshots::Snapshots;
@@ -46,6 +47,8 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub trials: Trials<P::State>,
     /// By level: how many events of the graph were [looked at](super::audit) in an execution before.
     pub audited: Vec<usize>,
+    /// How many events the graph had where the [stage](super::models) began.
+    pub frozen: usize,
     /// Threads that cannot confirm what they have read, as it is.
     pub stuck: Vec<ThreadId>,
     /// Says when the time is over.
@@ -82,6 +85,7 @@ pub(super) enum Step<E> {
 }
 
 /// A subtree to explore, with all that is needed to do so: what one worker hands to another.
+#[derive(Clone)]
 pub(super) struct Item<S> {
     pub graph: Graph,
     pub state: S,
@@ -89,6 +93,8 @@ pub(super) struct Item<S> {
     /// The thread that acts first, and how.
     pub first: Option<(ThreadId, Choice)>,
     pub path: Path,
+    /// How many events the graph had where the [stage](super::models) began.
+    pub frozen: usize,
 }
 
 impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
@@ -112,6 +118,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             learned: None,
             trials: Trials::new(program.initial()),
             audited: vec![0],
+            frozen: 0,
             stuck: Vec::new(),
             deadline: Clock::new(None, Interrupt::default()),
             parts: Parts::new(),
@@ -135,7 +142,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if lessons.compares_threads(ties) {
             find_likes(program, &state, &mut graph);
         }
-        Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new() }
+        Item { graph, state, snapshots: Vec::new(), first: None, path: Path::new(), frozen: 0 }
     }
 
     /// Saves the state of the program and says where.
@@ -151,7 +158,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Takes an item on and makes its first step.
     pub fn begin(&mut self, item: Item<P::State>) -> Step<P::Error> {
         self.level = 0;
-        self.audited[0] = 0;
+        self.frozen = item.frozen;
+        self.audited[0] = item.frozen;
         self.frames.clear();
         self.choices.clear();
         self.root = item.path;
@@ -458,10 +466,17 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     /// What came of an execution in which no thread can go on.
-    pub fn judge(&self, ending: Ending) -> Step<P::Error> {
-        match self.program.finish(&self.state, self.graph(), ending) {
-            Ok(()) => Step::Full(ending),
-            Err(error) => Step::Failed(Failure::Program(error)),
+    pub fn judge(&mut self, ending: Ending) -> Step<P::Error> {
+        let failure = match self.program.finish(&self.state, self.graph(), ending) {
+            Ok(()) => return Step::Full(ending),
+            Err(error) => Failure::Program(error),
+        };
+        match self.program.allows(&self.state, &failure) {
+            true => {
+                self.stats.allowed += 1;
+                Step::Full(ending)
+            }
+            false => Step::Failed(failure),
         }
     }
 
@@ -497,7 +512,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Counts a step's outcome, and tells the observer of full graphs.
     pub fn record<O: Observer<P>>(&mut self, ending: Ending, observer: &mut O) {
         match ending {
-            Ending::Complete => self.stats.executions += 1,
+            Ending::Complete => self.stats.executions += u64::from(counts(self.graph())),
             Ending::Blocked => self.stats.blocked += 1,
         }
         let looks = O::LOOKS && self.graph().has_blind();
@@ -536,7 +551,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             }
         }
         let state = self.snapshots.get(frame.slot).clone();
-        Some(Item { graph, state, snapshots, first: Some((frame.thread, choice)), path })
+        Some(Item { graph, state, snapshots, first: Some((frame.thread, choice)), path, frozen: self.frozen })
     }
 
     /// The bytes that this exploration has needed so far.

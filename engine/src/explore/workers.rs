@@ -9,6 +9,7 @@ use super::clock::Clock;
 use super::estimate::{Descents, Estimate};
 use super::ledger::{Ledger, Outcome};
 use super::lessons::Lesson;
+use super::models::{self, Leaf};
 use super::program::Program;
 use super::stats::Stats;
 use super::visit::{Item, Step, Visitor};
@@ -28,6 +29,7 @@ pub struct Progress {
     executions: AtomicU64,
     blocked: AtomicU64,
     estimate: Mutex<Estimate>,
+    earlier: AtomicU64,
 }
 
 impl Progress {
@@ -41,15 +43,21 @@ impl Progress {
         self.blocked.load(Ordering::Relaxed)
     }
 
-    /// How many executions there are, as far as one can tell by now.
+    /// Executions, complete and blocked, in [stages](super::models) that are done.
+    pub fn earlier(&self) -> u64 {
+        self.earlier.load(Ordering::Relaxed)
+    }
+
+    /// How many executions there are in the current stage, as far as one can tell by now.
     pub fn estimate(&self) -> Estimate {
         *lock(&self.estimate)
     }
 
-    /// Exploring begins again.
-    pub(crate) fn reset(&self) {
-        self.executions.store(0, Ordering::Relaxed);
-        self.blocked.store(0, Ordering::Relaxed);
+    /// A stage begins, after so much was found in earlier ones.
+    pub(super) fn begin(&self, earlier: &Stats) {
+        self.executions.store(earlier.executions, Ordering::Relaxed);
+        self.blocked.store(earlier.blocked, Ordering::Relaxed);
+        self.earlier.store(earlier.executions + earlier.blocked, Ordering::Relaxed);
         *lock(&self.estimate) = Estimate::default();
     }
 
@@ -79,22 +87,26 @@ struct Shared<'a, P: Program> {
     limit: AtomicBool,
     /// A worker has panicked: the others stop, and the panic goes on when they have.
     panicked: AtomicBool,
-    /// Full executions, counted only where there is a limit.
+    /// Full executions, those of earlier stages included, counted only where there is a limit.
     executions: AtomicU64,
+    /// Where the next [stages](super::models) may begin.
+    leaves: Mutex<Vec<Leaf<P::State>>>,
     /// Where in the tree exploring ends, if it does before the end.
     has_end: AtomicBool,
     end: Mutex<Option<Path>>,
     ledger: Mutex<Ledger<P::Error>>,
 }
 
+/// Explores a stage: from this root, or the program from its start.
 pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     program: &P,
     model: M,
     config: &Config,
     limits: Limits<'_>,
+    root: Option<Item<P::State>>,
     progress: Option<&Progress>,
     observers: Vec<O>,
-) -> (Report<P::Error>, Vec<O>) {
+) -> Explored<P, O> {
     let shared = Shared::<P> {
         config,
         progress,
@@ -106,16 +118,20 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
         wake: Condvar::new(),
         limit: AtomicBool::new(false),
         panicked: AtomicBool::new(false),
-        executions: AtomicU64::new(0),
+        executions: AtomicU64::new(limits.executions),
+        leaves: Mutex::default(),
         has_end: AtomicBool::new(false),
         end: Mutex::new(None),
         ledger: Mutex::new(Ledger::new(config.keep_going)),
     };
     let ties = config.equivalence.ties(&model);
-    shared.offer(Visitor::<P, M>::root_item(program, limits.lessons, ties));
+    let root = root.unwrap_or_else(|| Visitor::<P, M>::root_item(program, limits.lessons, ties));
+    let estimated = progress.map(|_| Mutex::new(Some(root.clone())));
+    shared.offer(root);
     let work = |(number, observer): (usize, O)| {
         let visitor = Visitor::new(program, model.clone(), limits.lessons, ties);
-        Worker::new(visitor, &shared, number, observer).work()
+        let root = estimated.as_ref().filter(|_| number == 0).and_then(|root| lock(root).take());
+        Worker::new(visitor, &shared, root, observer).work()
     };
     let observers: Vec<O> = match observers.len() {
         1 => observers.into_iter().enumerate().map(work).collect(),
@@ -127,7 +143,15 @@ pub(super) fn run<P: Program, M: Model, O: Observer<P>>(
     };
     let complete = !shared.limit.load(Ordering::Relaxed);
     let Outcome { stats, errors, lesson } = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner).total();
-    (Report { stats, errors, lesson, complete, restarts: Vec::new(), survey: None }, observers)
+    let leaves = shared.leaves.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Explored { report: Report { stats, errors, lesson, complete, ..Report::empty() }, leaves, observers }
+}
+
+/// What came of a stage.
+pub(super) struct Explored<P: Program, O> {
+    pub report: Report<P::Error>,
+    pub leaves: Vec<Leaf<P::State>>,
+    pub observers: Vec<O>,
 }
 
 impl<P: Program> Shared<'_, P> {
@@ -241,10 +265,10 @@ struct Worker<'a, P: Program, M, O> {
 }
 
 impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
-    fn new(visitor: Visitor<'a, P, M>, shared: &'a Shared<'a, P>, number: usize, observer: O) -> Self {
-        let estimates = shared.progress.is_some() && number == 0;
+    /// With a root it estimates how many executions there are from there.
+    fn new(visitor: Visitor<'a, P, M>, shared: &'a Shared<'a, P>, root: Option<Item<P::State>>, observer: O) -> Self {
         let fresh = || Visitor::new(visitor.program, visitor.model.clone(), visitor.lessons, visitor.ties);
-        let descents = estimates.then(|| Descents::new(fresh(), 0x9e37_79b9));
+        let descents = root.map(|root| Descents::new(fresh(), root, 0x9e37_79b9));
         let deadline = Clock::new(shared.deadline, shared.config.interrupt.clone());
         let visitor = Visitor { deadline, ..visitor };
         Worker { shared, visitor, observer, descents, full: 0, reported: Stats::default(), peak_bytes: 0 }
@@ -275,6 +299,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
     fn explore(&mut self, item: Item<P::State>) -> Outcome<P::Error> {
         let mut outcome = Outcome::new(Stats::default());
         self.observer.begin(&item.path);
+        let mut goes_on = false;
         let mut step = self.visitor.begin(item);
         loop {
             if self.visitor.deadline.is_over() {
@@ -286,31 +311,43 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     continue;
                 }
                 Step::Full(ending) => {
-                    if !self.shared.admits_execution() {
+                    if models::counts(self.visitor.graph()) && !self.shared.admits_execution() {
                         break;
                     }
-                    self.visitor.record(ending, &mut self.observer);
+                    if self.visitor.graph().boundary().is_some() {
+                        if let Some(lesson) = self.end_stage(&mut goes_on) {
+                            step = Step::Restart(lesson);
+                            continue;
+                        }
+                    } else {
+                        self.visitor.record(ending, &mut self.observer);
+                    }
                 }
                 Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
-                    let stops = !self.shared.config.keep_going;
+                    let allowed = self.visitor.program.allows(&self.visitor.state, &failure);
+                    let stops = !self.shared.config.keep_going && !allowed;
                     if !stops && let Some(lesson) = self.visitor.audit_failed(&failure) {
                         step = Step::Restart(lesson);
                         continue;
                     }
                     self.visitor.stats.executions += 1;
-                    let path = self.visitor.path();
-                    self.visitor.settle();
-                    let Some(graph) = self.visitor.in_one_order() else {
-                        step = Step::Restart(Lesson::AllOrdered);
-                        continue;
-                    };
-                    if stops {
-                        self.shared.stop_after(&path);
-                    }
-                    outcome.add(Found { failure, path, graph });
-                    if stops {
-                        break;
+                    if allowed {
+                        self.visitor.stats.allowed += 1;
+                    } else {
+                        let path = self.visitor.path();
+                        self.visitor.settle();
+                        let Some(graph) = self.visitor.in_one_order() else {
+                            step = Step::Restart(Lesson::AllOrdered);
+                            continue;
+                        };
+                        if stops {
+                            self.shared.stop_after(&path);
+                        }
+                        outcome.add(Found { failure, path, graph });
+                        if stops {
+                            break;
+                        }
                     }
                 }
                 Step::Restart(Lesson::Program(error)) if self.visitor.program.is_out_of_time(&error) => {
@@ -336,6 +373,24 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         }
         outcome.stats = self.visitor.stats;
         outcome
+    }
+
+    /// The execution has come to where the next stage may begin. Of the executions of a model in one piece of the tree,
+    /// only the first matters. Says what has to be learned if the execution cannot be put in one order.
+    fn end_stage(&mut self, goes_on: &mut bool) -> Option<Lesson<P::Error>> {
+        if models::counts(self.visitor.graph()) {
+            self.visitor.stats.executions += 1;
+            self.observer.end_of_model(&self.visitor.state);
+        }
+        if std::mem::replace(goes_on, true) && self.visitor.is_at_end() {
+            return None;
+        }
+        self.visitor.settle();
+        if self.visitor.in_one_order().is_none() {
+            return Some(Lesson::AllOrdered);
+        }
+        lock(&self.shared.leaves).extend(self.visitor.leaf());
+        None
     }
 
     /// What is to be done between two executions; says whether to stop.

@@ -102,6 +102,11 @@ pub enum Action {
     Spawn,
     /// Waits until the thread has ended.
     Join(ThreadId),
+    /// Waits until all other threads have ended; answered with the number of one that has not been joined, 0 if there
+    /// is none.
+    Gather,
+    /// A model begins or ends: the exploration goes no further, and another one begins here.
+    Model(Boundary),
     /// Any number below this one (at least 1); answered with it.
     Choose(u32),
     /// The thread is over.
@@ -116,6 +121,20 @@ pub enum Action {
     Spin { events: u32 },
     /// The program is wrong: it knows how.
     Fail,
+}
+
+/// An end of a model: a part of the program that is explored for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Boundary {
+    Begin(Bounds),
+    End,
+}
+
+/// How far a model is explored: numbers that are too large to be reached where it has no bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    pub executions: u64,
+    pub milliseconds: u64,
 }
 
 /// A condition on the value of a location.

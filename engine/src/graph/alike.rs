@@ -25,7 +25,7 @@ fn is_compared(action: &Action) -> bool {
         | Action::Fence { .. }
         | Action::Leave { .. }
         | Action::Choose(_) => true,
-        Action::Reach { .. } | Action::Spawn | Action::Join(_) => false,
+        Action::Reach { .. } | Action::Spawn | Action::Join(_) | Action::Gather | Action::Model(_) => false,
         Action::End | Action::Block | Action::Exit | Action::Spin { .. } | Action::Fail => false,
     }
 }

@@ -22,7 +22,7 @@ mod ties;
 mod view;
 
 pub use crate::program::RmwOp;
-pub use action::{Action, LOCKED, MemOrder, Test, Then, UNLOCKED, Width};
+pub use action::{Action, Boundary, Bounds, LOCKED, MemOrder, Test, Then, UNLOCKED, Width};
 pub use event::{Event, Snapshot};
 pub(crate) use extend::Effect;
 pub use ids::{EventId, Loc, ThreadId, Value};

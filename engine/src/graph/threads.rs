@@ -5,7 +5,7 @@
 //! spawn and it comes back. Which ids there are is a function of the place in the exploration tree: it does not depend on
 //! what was explored before, or by whom.
 
-use super::action::Action;
+use super::action::{Action, Boundary};
 use super::ids::{EventId, Loc, ThreadId, Value};
 use super::{Graph, VIEWS};
 use serde::{Deserialize, Serialize};
@@ -152,6 +152,46 @@ impl Graph {
             graph.add_thread(ThreadId::new(parent), origin.rank, EventId::NONE);
         }
         Some(graph)
+    }
+
+    /// Whether all threads but this one have ended.
+    pub(crate) fn is_alone(&self, id: ThreadId) -> bool {
+        self.threads().all(|(other, thread)| other == id || thread.is_finished())
+    }
+
+    /// The number of the first thread whose end does not happen before the next event of this one; 0 if there is none.
+    pub(crate) fn unjoined(&self, id: ThreadId) -> Value {
+        let clock = self.hb(self.threads[id.index()].tip());
+        let is_joined = |(other, thread): &(ThreadId, &Thread)| clock[other.index()] > thread.len;
+        let mut others = self.threads().filter(|(other, _)| *other != id);
+        others.find(|other| !is_joined(other)).map_or(0, |(other, _)| other.index() as Value)
+    }
+
+    /// Whether every event comes causally before the next one of this thread.
+    pub(crate) fn is_before(&self, id: ThreadId) -> bool {
+        let porf = self.porf(self.threads[id.index()].tip());
+        self.threads().all(|(other, thread)| porf[other.index()] >= thread.len)
+    }
+
+    /// The end of a model that a thread has come to, if all others have ended.
+    pub(crate) fn boundary(&self) -> Option<(ThreadId, Boundary)> {
+        let at = |(id, thread): (ThreadId, &Thread)| match thread.pending {
+            Action::Model(boundary) => Some((id, boundary)),
+            _ => None,
+        };
+        self.threads().find_map(at).filter(|(id, _)| self.is_alone(*id))
+    }
+
+    /// Whether a model has begun and not ended before the next event of this thread.
+    pub(crate) fn is_in_model(&self, id: ThreadId) -> bool {
+        let mut next = self.threads[id.index()].last;
+        while next.is_some() {
+            if let Action::Model(boundary) = self.event(next).action {
+                return matches!(boundary, Boundary::Begin(_));
+            }
+            next = self.event(next).po_prev;
+        }
+        false
     }
 
     /// Where a thread comes from.

@@ -87,7 +87,7 @@ impl Ppo for StoreBuffer {
             Action::Reach { .. } => Kind::Read,
             Action::Await { .. } | Action::Leave { .. } => Kind::Full,
             Action::Fence { order } => self.fence_kind(order),
-            Action::Spawn | Action::Join(_) => Kind::Full,
+            Action::Spawn | Action::Join(_) | Action::Gather | Action::Model(_) => Kind::Full,
             Action::Choose(_) | Action::End | Action::Block | Action::Spin { .. } | Action::Exit | Action::Fail => {
                 Kind::Nothing
             }

@@ -154,6 +154,12 @@ pub enum Builtin {
     Assume,
     /// `(label, label_len)`: the execution has come to a label.
     Cover,
+    /// `(end, max_executions, milliseconds)`: a model begins, or ends where `end` is not 0.
+    Model,
+    /// `() -> usize`: waits until all other threads have ended; one that was not joined, or 0.
+    Gather,
+    /// `(thread)`: joins a thread that `Gather` gave.
+    JoinGathered,
 
     // Promises to the compiler: nothing happens where they are kept
     /// `(ptr, count, size, align)`: a reference to so many elements is made of the pointer.

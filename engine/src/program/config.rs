@@ -18,6 +18,8 @@ pub struct TestConfig {
     pub unroll: Option<u32>,
     pub max_executions: Option<u64>,
     pub spurious: Option<bool>,
+    /// The errors that are accepted, with commas between them.
+    pub allow: Option<String>,
     pub should_panic: Option<ShouldPanic>,
     /// The reason why the test is ignored, empty where none is given.
     pub ignore: Option<String>,
@@ -57,6 +59,7 @@ impl TestConfig {
             "unroll" => self.unroll = Some(value.parse().ok()?),
             "max_executions" => self.max_executions = Some(value.parse().ok()?),
             "spurious" => self.spurious = Some(value.parse().ok()?),
+            "allow" => self.allow = Some(value),
             "should_panic" => self.should_panic = Some(ShouldPanic { expected: value }),
             "ignore" => self.ignore = Some(value),
             _ => return None,

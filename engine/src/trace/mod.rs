@@ -228,6 +228,8 @@ pub enum Deed {
     },
     /// One of the threads that could still end a wait will not do so any more.
     Leave,
+    BeginModel,
+    EndModel,
     /// One of `0..n`.
     Choose {
         n: Value,

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
-use crate::graph::{self, Event, EventId, Graph, Loc, MemOrder, Value};
+use crate::graph::{self, Boundary, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{RmwOp, ValueKind};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{Action, Explored, Failure, Note, NoteKind, Output, Role, StackFrame, ThreadId, Wait};
@@ -253,7 +253,9 @@ fn deed(action: Action, event: &Event) -> Option<Deed> {
         Action::PlainLoad { .. } => Deed::PlainRead,
         Action::PlainStore { .. } => Deed::PlainWrite,
         Action::Choose { n } => Deed::Choose { n, value: event.answer },
-        Action::Yield | Action::Spin | Action::Assume { .. } | Action::End => return None,
+        Action::Model(Boundary::Begin(_)) => Deed::BeginModel,
+        Action::Model(Boundary::End) => Deed::EndModel,
+        Action::Gather | Action::Yield | Action::Spin | Action::Assume { .. } | Action::End => return None,
     })
 }
 
@@ -337,7 +339,7 @@ fn thread(subject: &Subject, replayed: &Replayed<Subject>, id: graph::ThreadId) 
     };
     let end = match () {
         () if racing == Some(id) => End::Failed,
-        () if replayed.can_go_on(subject, id) => End::Stopped,
+        () if replayed.can_go_on(subject, id) || graph.boundary().is_some_and(|(at, _)| at == id) => End::Stopped,
         () => end(replayed, id),
     };
     let spawn = graph.thread(id).spawn;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Test, Then};
+use crate::graph::{Boundary, Test, Then};
 use crate::program::{AtomicWidth, Ordering, PlaceId, RmwOp};
 
 use super::thread::ThreadId;
@@ -123,6 +123,10 @@ pub enum Action {
         /// Where it was made: the thread may have gone on since.
         place: PlaceId,
     },
+    /// Waits until all other threads have ended: answered with the number of one that was not joined, or 0.
+    Gather,
+    /// A model begins or ends.
+    Model(Boundary),
     /// Lets other threads run.
     Yield,
     /// Nothing, for ever: the thread is in a loop that changes nothing, while the program is explored.
@@ -166,6 +170,8 @@ pub enum Wait {
     Wake,
     /// Of a thread.
     End(ThreadId),
+    /// All other threads to end, at an end of a model.
+    Others,
 }
 
 impl Wait {
@@ -205,6 +211,7 @@ impl fmt::Display for Wait {
             Wait::Time => "sleeping for more than a hundred years",
             Wait::Scope => "waiting for the threads of the scope to finish",
             Wait::Wake => "waiting for a futex to be woken",
+            Wait::Others => "waiting for all other threads of the model to finish",
             Wait::End(thread) => return write!(f, "waiting for {} to finish", thread.phrase()),
         })
     }
@@ -262,6 +269,7 @@ impl Action {
             Action::Await { wait, .. } | Action::Reach { wait, .. } => Some(wait),
             Action::Join { thread } => Some(Wait::End(thread)),
             Action::QueueWait { .. } => Some(Wait::Wake),
+            Action::Gather | Action::Model(_) => Some(Wait::Others),
             _ => None,
         }
     }

@@ -1,7 +1,8 @@
 //! Memory leaks: heap blocks that are still allocated at the end and that no static leads to.
 //!
-//! Every word of a static (and of the main thread's thread-locals) that looks like a pointer into a block counts as one,
-//! and so does every word of a block that was reached so: nothing is reported that the program can still find.
+//! Every word of a static (and of the main thread's thread-locals; at the end of a model also of what the main
+//! thread has in registers and on its stack) that looks like a pointer into a block counts as one, and so does every
+//! word of a block that was reached so: nothing is reported that the program can still find.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,9 @@ pub trait Memory {
 
     /// The live allocation at an address.
     fn find(&self, address: u64) -> Option<&Alloc>;
+
+    /// Calls `visit` for each word that threads have in registers and on their stacks.
+    fn for_each_local(&self, visit: &mut dyn FnMut(u64));
 }
 
 impl Memory for Vm {
@@ -41,6 +45,9 @@ impl Memory for Vm {
             _ => None,
         }
     }
+
+    /// A run ends when all threads have ended.
+    fn for_each_local(&self, _: &mut dyn FnMut(u64)) {}
 }
 
 struct Block {
@@ -89,6 +96,7 @@ impl<M: Memory> Search<'_, M> {
                 self.scan(alloc);
             }
         });
+        memory.for_each_local(&mut |word| self.follow(word));
         let is_static = |(address, _): &(&u64, &u64)| **address >> REGION_BITS == GLOBAL_REGION;
         let values: Vec<u64> = self.atomics.iter().filter(is_static).map(|(_, value)| *value).collect();
         values.into_iter().for_each(|value| self.follow(value));

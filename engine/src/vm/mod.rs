@@ -62,6 +62,7 @@ pub use thread::ThreadId;
 pub use validate::validate;
 pub use world::{Output, Stream};
 
+use crate::check::Allowed;
 use crate::interrupt::Interrupt;
 use crate::program::FuncId;
 use crate::verdict::ErrorKind;
@@ -86,6 +87,8 @@ pub struct RunOptions {
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
     pub check_leaks: bool,
+    /// Errors that are accepted, while the program is explored.
+    pub allow: Vec<Allowed>,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
     /// How often a thread may come back to the same place, before the execution is given up.
@@ -118,6 +121,7 @@ impl Default for RunOptions {
             env: BTreeMap::new(),
             processors: 4,
             check_leaks: true,
+            allow: Vec::new(),
             spurious: false,
             unroll: None,
             remember: true,
@@ -187,7 +191,10 @@ impl Vm {
                 match result.and_then(|flow| slow::act_alone(context, flow)) {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
-                    Err(_) if context.heap.refresh.is_some() => return Ok(plain::ask_for_value(context)),
+                    Err(_) if context.heap.refresh.is_some() => {
+                        let stop = plain::ask_for_value(context);
+                        return Ok(plain::stores_first(context, stop));
+                    }
                     Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
                 }
             }

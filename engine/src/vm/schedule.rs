@@ -217,6 +217,14 @@ impl Schedule {
                 self.yielded[id.index()] = true;
                 Answer::Done
             }
+            Action::Gather | Action::Model(_) => {
+                let is_other = |(index, state): (usize, &State)| index != id.index() && *state != State::Ended;
+                if self.states.iter().enumerate().any(is_other) {
+                    self.yielded[id.index()] = true;
+                    return Ok(None);
+                }
+                Answer::Value(0)
+            }
             Action::Choose { .. } => Answer::Value(0),
             Action::Assume { holds: true } => Answer::Done,
             Action::Assume { holds: false } => return Ok(Some(End::Early)),

@@ -15,6 +15,7 @@ mod words;
 pub use futex::{Call as FutexCall, go_on as futex_goes_on};
 pub use sync::handle;
 
+use crate::graph::{Boundary, Bounds};
 use crate::program::Builtin;
 
 use super::action::Action;
@@ -22,7 +23,7 @@ use super::code::{Callee, Site, physical};
 use super::context::{Context, Flow};
 use super::failure::{FailureKind, Fault};
 use super::memory::AllocKind;
-use super::thread::Reply;
+use super::thread::{Reply, ThreadId};
 
 type Checked<T> = Result<T, Box<Fault>>;
 
@@ -112,6 +113,20 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
                 return Err(Fault::undefined("`dpor::choose(0)`: there is nothing to choose from"));
             }
             Ok(context.stop(Action::Choose { n }, register(site)))
+        }
+        Builtin::Model => {
+            let [end, executions, milliseconds] = context.args(site);
+            let begin = Boundary::Begin(Bounds { executions, milliseconds });
+            let boundary = if end == 0 { begin } else { Boundary::End };
+            if context.thread.id != ThreadId::MAIN {
+                return Err(Fault::unsupported("a model in a thread other than the main thread"));
+            }
+            Ok(context.stop(Action::Model(boundary), Reply::None))
+        }
+        Builtin::Gather => Ok(context.stop(Action::Gather, register(site))),
+        Builtin::JoinGathered => {
+            let [thread] = context.args(site);
+            Ok(context.stop(Action::Join { thread: ThreadId(thread as u16) }, Reply::None))
         }
         Builtin::Assume => {
             let [cond] = context.args(site);

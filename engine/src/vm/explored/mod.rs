@@ -224,6 +224,11 @@ impl<A: Copy> Explored<A> {
         universe.threads.action(universe.row(self.row).thread(id))
     }
 
+    /// The failure of a thread that has come to something that cannot be checked.
+    pub fn unsupported(&self, id: ThreadId, what: &str) -> Box<Failure> {
+        Failure::new(*Fault::unsupported(what), &self.basis.image.program, id, self.stack_trace(id))
+    }
+
     /// The failure of a thread that has reached a limit.
     pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
         Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))

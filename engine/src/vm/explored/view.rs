@@ -133,6 +133,14 @@ impl<A: Copy> Memory for View<'_, A> {
         self.block(region.checked_sub(HEAP_REGION)? as usize, address)
     }
 
+    fn for_each_local(&self, visit: &mut dyn FnMut(u64)) {
+        for frozen in self.row.threads.iter().filter_map(|state| self.threads.get(*state)) {
+            let thread = &frozen.thread;
+            thread.registers_in_use().iter().for_each(|word| visit(*word));
+            thread.stack.words().for_each(&mut *visit);
+        }
+    }
+
     fn for_each(&self, visit: &mut dyn FnMut(&Alloc)) {
         for frozen in self.row.threads.iter().filter_map(|state| self.threads.get(*state)) {
             for entry in frozen.table.iter() {

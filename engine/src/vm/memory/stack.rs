@@ -126,6 +126,17 @@ impl Stack {
         self.wrapped = true;
     }
 
+    /// The words in its frames, as far as they are initialized.
+    pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        self.frames.iter().filter(|frame| !frame.shared).flat_map(|frame| {
+            let range = frame.base as usize..(frame.base + frame.size) as usize;
+            let (data, _) = self.data[range.clone()].as_chunks::<8>();
+            let (shadow, _) = self.shadow[range].as_chunks::<8>();
+            let readable = data.iter().zip(shadow).filter(|(_, shadow)| shadow::all_readable(*shadow));
+            readable.map(|(word, _)| u64::from_le_bytes(*word))
+        })
+    }
+
     /// Whether an address belongs to this stack.
     #[inline(always)]
     pub fn owns(&self, address: u64) -> bool {

@@ -1,9 +1,9 @@
 //! The standard library's `Arc::get_mut` (rust-lang/rust#51780): the check that nobody else has a handle did not synchronize
 //! with the drop of the other handle, whose reads may still be under way as far as the language is concerned.
 
+use crate::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
+use crate::thread;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
-use std::thread;
 
 #[dpor::test]
 fn fixed() {

@@ -1,8 +1,8 @@
 //! arc-swap (arc-swap#195): a list that nodes are pushed to. The compare-exchange had a relaxed failure ordering, though
 //! the pointer that it returns is followed.
 
+use crate::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
 
 use crate::plain::two;
 

@@ -2,7 +2,7 @@
 //! A store would do for the state, but not for what wakers did before: a wake-up that came after the look at the state is
 //! overwritten, not acquired.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::thread;
 
 use crate::plain::Plain;

@@ -2,8 +2,8 @@
 //! first block. It reads the block on two paths, and took it out on one of them only: on the other, the channel frees it
 //! again when it is dropped.
 
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
 use std::thread;
 
 #[dpor::test]

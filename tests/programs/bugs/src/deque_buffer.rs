@@ -2,8 +2,8 @@
 //! When the owner has moved to a larger one in the meantime, the old buffer has other items at these places: one is taken
 //! twice.
 
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*, fence};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*, fence};
 use std::thread;
 
 #[dpor::test]

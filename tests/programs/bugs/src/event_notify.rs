@@ -1,8 +1,8 @@
 //! event-listener (event-listener#138): `notify` returns early if there is no listener. A listener that is being added at
 //! the time is missed, and waits for ever, unless the look at the list comes after the event for sure.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*, fence};
-use std::thread;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*, fence};
+use crate::thread;
 
 #[dpor::test]
 fn fixed() {
@@ -37,7 +37,7 @@ impl Event {
 fn notify_and_listen(before: fn()) {
     let (event, ready) = (Event::default(), AtomicBool::new(false));
     let listener = thread::current();
-    thread::scope(|scope| {
+    std::thread::scope(|scope| {
         scope.spawn(|| {
             ready.store(true, Relaxed);
             if event.must_wake(before) {

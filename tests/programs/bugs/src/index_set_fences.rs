@@ -1,7 +1,7 @@
 //! iceoryx2's `UniqueIndexSet` (iceoryx2#120): a list of free indices, each of which owns a piece of memory. The fences of
 //! taking and returning an index were mixed up, so that the next owner did not see what the last one had done.
 
-use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
+use crate::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
 
 use crate::plain::{Plain, two};
 

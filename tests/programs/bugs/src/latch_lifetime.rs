@@ -1,9 +1,9 @@
 //! rayon's latches (rayon#768): a latch lives on the stack of the thread that waits for it. Once it is set, that thread may
 //! go on and the latch may be gone, while `set` still looks at it to find out whom to wake.
 
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use crate::thread;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::thread;
 
 #[dpor::test]
 fn fixed() {

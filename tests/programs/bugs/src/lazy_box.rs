@@ -1,8 +1,8 @@
 //! once_cell's `race` module (once_cell#186): a weak compare-exchange that fails spuriously says that the cell is still
 //! empty, and that was taken for the value of another thread.
 
+use crate::sync::atomic::{AtomicUsize, Ordering::*};
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
 
 use crate::plain::two;
 

@@ -1,8 +1,8 @@
 //! crossbeam's `MsQueue` (RUSTSEC-2022-0029), a Michael–Scott queue: the orderings of push and pop were too weak for what
 //! is in a node to be there when another thread sees the node.
 
+use crate::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering, Ordering::*};
 use std::thread;
 
 #[dpor::test]

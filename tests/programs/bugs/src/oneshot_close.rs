@@ -1,7 +1,7 @@
 //! tokio's oneshot channel (RUSTSEC-2021-0124): a sender that finds the channel closed takes its value back. It had said
 //! that there is a value all the same, so that a receiver that asks once more after closing takes it too.
 
-use std::sync::atomic::{AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
 
 use crate::plain::Plain;

@@ -2,8 +2,8 @@
 //! to park stored EMPTY, where it should have swapped: the token of an unpark that came in between was lost, together with
 //! what the unparking thread had done before.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use crate::sync::{Condvar, Mutex};
 use std::thread;
 
 use crate::plain::Plain;

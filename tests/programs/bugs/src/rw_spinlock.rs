@@ -1,7 +1,7 @@
 //! spin's `RwLock` (RUSTSEC-2019-0013): the writer's unlock was relaxed, so that the next one to lock did not see what the
 //! writer had written.
 
-use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
+use crate::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
 
 use crate::plain::{Plain, two};
 

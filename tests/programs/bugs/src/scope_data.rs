@@ -1,9 +1,9 @@
 //! The standard library's `thread::scope` (rust-lang/rust#98498): the last thread of a scope counts itself out and then wakes
 //! the owner; but the owner may have seen the count, returned, and freed what the thread still needs to wake it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::thread;
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use crate::thread;
 
 // The data belong to all who use them.
 #[dpor::test]

@@ -1,8 +1,8 @@
 //! The thread_local crate (RUSTSEC-2022-0006): the iterator over the values of all threads looked at the flag of an entry
 //! with a load that was too weak to see the entry initialized.
 
+use crate::sync::atomic::{AtomicBool, Ordering, Ordering::*};
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering, Ordering::*};
 use std::thread;
 
 use crate::plain::Plain;

@@ -1,7 +1,7 @@
 //! parking_lot's `WordLock` (parking_lot#292): the compare-exchange that takes the lock had release ordering only, where
 //! it must acquire what the last holder released.
 
-use std::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
+use crate::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
 
 use crate::plain::{Plain, two};
 

@@ -21,6 +21,7 @@ mod lifetimes;
 mod litmus;
 mod locks;
 mod memory;
+mod models;
 mod once;
 mod operations;
 mod own_atomics;

@@ -125,3 +125,18 @@ fn initialized_at_the_second_attempt() {
     assert!(value == 5);
     _ = thread.join();
 }
+
+// `take` writes the state by a plain write, and then asks for the value: the write must not get lost.
+#[dpor::test]
+fn initialized_again() {
+    // COUNT: rc11 1 sc 1 tso 1 pso 1
+    let mut once = OnceLock::new();
+    for _ in 0..2 {
+        let count = || once.get_or_init(|| AtomicUsize::new(0)).fetch_add(1, Relaxed);
+        thread::scope(|scope| {
+            scope.spawn(count).join().unwrap();
+            scope.spawn(count).join().unwrap();
+        });
+        assert_eq!(once.take().unwrap().into_inner(), 2);
+    }
+}
