@@ -208,7 +208,9 @@ impl Graph {
             Action::Reach { .. } => {
                 if let Some(keepers) = awaited(event) {
                     let latest = |thread: &Thread| latest_leave(&self.events, thread.last, keepers);
-                    for left in self.threads.iter().filter(|thread| thread.alive).filter_map(latest) {
+                    // What the thread itself did is there already.
+                    let others = self.threads.iter().filter(|thread| thread.alive && thread.last != event.po_prev);
+                    for left in others.filter_map(latest) {
                         let Event { thread, index, .. } = self.events[left.index()];
                         // What comes before it is there already if it is there itself.
                         if porf[thread.index()] <= index {

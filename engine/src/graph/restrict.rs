@@ -49,7 +49,7 @@ impl Graph {
         self.preference.clear();
         self.preference.extend_from_slice(&whole.preference);
         self.keep_thread_ids();
-        self.forget_kept_since(0);
+        self.forget_kept_since(len);
         self.departures = whole.departures;
         for (index, event) in whole.events.iter().enumerate().skip(len).rev() {
             self.unlink_thread(event, EventId::new(index));
