@@ -58,7 +58,7 @@ fn show(failure: &Failure) {
     }
     for note in &failure.notes {
         let at = note.location.as_ref().map(|at| format!(" at {}:{}:{}", at.file, at.line, at.column));
-        println!("  note: {}{}", note.message, at.unwrap_or_default());
+        println!("  note: {}{}", note.message(true), at.unwrap_or_default());
     }
     for frame in failure.stack.iter().take(30) {
         let at = &frame.location;
