@@ -67,6 +67,9 @@ fn program(random: &mut Random) -> Program {
             let mut bytes = vec![random.below(128) as u8];
             bytes.extend((0..12).map(|_| byte(random)));
             let Ok((op, _)) = postcard::take_from_bytes::<Op>(&bytes) else { continue };
+            if allocates(&op) {
+                continue;
+            }
             let old = std::mem::replace(&mut program.functions[function].code[at], op);
             if validate(&program).is_ok() {
                 break;
@@ -75,6 +78,13 @@ fn program(random: &mut Random) -> Program {
         }
     }
     program
+}
+
+/// Whether an instruction allocates what a register says: a loop of these takes as much memory as there is.
+fn allocates(op: &Op) -> bool {
+    use Builtin::{AlignedAlloc, Alloc, AllocZeroed, CRealloc, Calloc, Malloc, PosixMemalign, Realloc};
+    let Op::Builtin { builtin, .. } = op else { return false };
+    [Alloc, AllocZeroed, Realloc, Malloc, Calloc, CRealloc, AlignedAlloc, PosixMemalign].contains(builtin)
 }
 
 /// How often an instruction is tried that may not fit.
