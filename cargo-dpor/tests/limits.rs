@@ -75,3 +75,25 @@ fn what_is_printed_is_kept_up_to_a_limit() {
     assert!(output.len() < 70_000, "{}", output.len());
     assert!(output.ends_with("(the test printed 534462 more bytes, which are left out)\n"), "{}", &output[65_000..]);
 }
+
+/// A loop that locks a mutex to look waits with the mutex in its hands, in the middle of an iteration that can be taken back.
+#[test]
+fn threads_that_wait_are_no_error_of_random_executions() {
+    let project = Project::package("limits_sample", "").file(
+        "tests/a.rs",
+        "use std::sync::Mutex;
+        #[dpor::test]
+        fn under_a_mutex() {
+            let slot = Mutex::new(None);
+            std::thread::scope(|scope| {
+                scope.spawn(|| *slot.lock().unwrap() = Some(7));
+                scope.spawn(|| while slot.lock().unwrap().take().is_none() {
+                    std::thread::yield_now();
+                });
+            });
+        }",
+    );
+    let run = project.run("test --quiet --sample 300 --seed 3 --format json").expect_code(1);
+    let test = &tests(&run)[0];
+    assert_eq!(test["outcome"], "incomplete", "{test}");
+}
