@@ -314,7 +314,7 @@ impl Stack {
     fn locate(&self, address: u64, len: u64) -> Option<usize> {
         let frame = self.frame(address)?;
         let offset = address as u32 % MAX_FRAME;
-        (u64::from(offset) + len <= u64::from(frame.size)).then_some((frame.base + offset) as usize)
+        (u64::from(offset).saturating_add(len) <= u64::from(frame.size)).then_some((frame.base + offset) as usize)
     }
 
     /// Loads a scalar, if it is in a live slot and initialized.

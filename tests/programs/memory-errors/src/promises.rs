@@ -581,3 +581,9 @@ fn allocation_of_more_than_there_can_be() {
     let layout = unsafe { std::alloc::Layout::from_size_align_unchecked(black_box(1 << 63), 1) };
     black_box(unsafe { std::alloc::alloc(layout) }); // ERROR: undefined-behavior
 }
+
+#[dpor::test]
+fn filling_of_more_than_there_can_be() {
+    let mut bytes = black_box([0u8; 4]);
+    unsafe { ptr::write_bytes(bytes.as_mut_ptr().wrapping_add(1), 1, usize::MAX) }; // ERROR: out-of-bounds
+}
