@@ -357,7 +357,7 @@ printed
 
 Not all targets were run: `--no-fail-fast` runs the others after a failure.
 
-For more about an error: cargo dpor explain use-after-free
+For more about this error: cargo dpor explain use-after-free
 ";
         assert_eq!(format!("\n{text}"), expected);
     }
