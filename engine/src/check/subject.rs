@@ -768,15 +768,15 @@ impl Program for Subject {
 }
 
 /// Says of a thread with too many events where it is: probably in a loop.
-fn never_ends(failure: Box<Failure>) -> Box<Failure> {
+fn never_ends(mut failure: Box<Failure>) -> Box<Failure> {
     let thread = failure.thread.phrase();
-    let message = match &failure.location {
+    failure.message = match &failure.location {
         Some(Location { file, line, .. }) => {
             format!("{thread} took 20,000 visible steps; the loop at {file}:{line} probably never ends")
         }
         None => format!("{thread} took 20,000 visible steps; it probably never ends"),
     };
-    Box::new(Failure { message, ..*failure })
+    failure
 }
 
 /// Whether an access does not come before what a thread has done, neither in its thread nor because something was read.
