@@ -667,7 +667,9 @@ fn local_published_relaxed() {
     let thread = thread::spawn(|| {
         let mut number = 0;
         SLOT.store(&raw mut number, Relaxed);
-        while !DONE.load(Acquire) {}
+        while !DONE.load(Acquire) {
+            std::hint::spin_loop();
+        }
     });
     let number = SLOT.load(Relaxed);
     if !number.is_null() {

@@ -20,7 +20,7 @@ fn instants_behind_a_lock() {
         *latest = Some(now);
     };
     let threads = [thread::spawn(look), thread::spawn(look)];
-    threads.map(|thread| thread.join().unwrap());
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
 // A relaxed load does not synchronize; what it loads is from an earlier time all the same.
