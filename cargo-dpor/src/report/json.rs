@@ -66,6 +66,9 @@ struct TestEvent<'a> {
     outcome: &'static str,
     executions: u64,
     blocked: u64,
+    /// How many errors were accepted, where some may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<u64>,
     /// Executions that were begun and are not counted.
     #[serde(skip_serializing_if = "is_zero")]
     given_up: u64,
@@ -92,9 +95,6 @@ struct TestEvent<'a> {
     /// The labels that the test names, and how many executions come to each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     covers: Vec<CoverObject<'a>>,
-    /// How many errors were accepted, where some may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed: Option<u64>,
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
