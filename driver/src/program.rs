@@ -147,7 +147,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         *self.origins.entry(def_id.krate).or_insert_with(|| {
             if def_id.krate == LOCAL_CRATE {
                 Origin::User
-            } else if is_std_crate(tcx, def_id.krate) || is_drop_in(tcx, def_id.krate) {
+            } else if is_std_crate(tcx, def_id.krate) || is_for_tests(tcx, def_id.krate) {
                 Origin::Std
             } else if is_workspace_crate(tcx, def_id.krate) {
                 Origin::User
@@ -232,6 +232,11 @@ impl<'tcx> ProgramBuilder<'tcx> {
 /// Whether a crate stands in for the standard library, with types of its own around those of the library.
 pub fn is_drop_in(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
     matches!(tcx.crate_name(krate).as_str(), "loom" | "shuttle")
+}
+
+/// Whether a crate is one of ours that tests use: nobody wants to read its code in a report.
+fn is_for_tests(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
+    is_drop_in(tcx, krate) || tcx.crate_name(krate).as_str() == "dpor"
 }
 
 /// Whether a crate comes with the standard library.
