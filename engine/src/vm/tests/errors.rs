@@ -11,11 +11,17 @@ const W: Width = Width::W64;
 /// The failure of a run, which must be of this kind, in this line of `main`.
 #[track_caller]
 fn fails(run: Run, kind: ErrorKind, line: u32) -> Failure {
+    fails_in(run, kind, ("main.rs", line))
+}
+
+/// The failure of a run, which must be of this kind, in this file and line.
+#[track_caller]
+fn fails_in(run: Run, kind: ErrorKind, place: (&str, u32)) -> Failure {
     let failure = run.failure.expect("a failure");
     assert_eq!(failure.kind, FailureKind::Error(kind), "{failure:?}");
     assert_eq!(run.outcome, Outcome::Failed);
     let location = failure.location.clone().expect("a place");
-    assert_eq!((location.file.as_str(), location.line), ("main.rs", line), "{failure:?}");
+    assert_eq!((location.file.as_str(), location.line), place, "{failure:?}");
     failure
 }
 
@@ -50,7 +56,7 @@ fn places_are_outside_of_the_standard_library() {
     let run = asm.run(|f| {
         f.imm(1, 24).imm(2, 8).call(library, &[1, 2], 3).call(reader, &[3], 0).ret();
     });
-    let failure = fails(run, ErrorKind::UninitializedRead, 1);
+    let failure = fails_in(run, ErrorKind::UninitializedRead, ("reader.rs", 1));
     assert_eq!(notes(&failure), [("allocated here".to_owned(), 3)]);
     let functions: Vec<_> = failure.stack.iter().map(|frame| (frame.function.as_str(), frame.origin)).collect();
     assert_eq!(functions, [("reader", Origin::Dependency), ("main", Origin::User)]);
