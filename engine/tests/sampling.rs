@@ -74,7 +74,8 @@ fn the_same_error_and_counts_for_any_number_of_workers() {
         let config = Config { workers, ..Config::new(MemoryModel::Rc11) };
         let (report, _) = sampled(&fragile(4), &config, 10_000, seed);
         let error = report.errors.first().expect("there is an error");
-        (error.path.clone(), report.stats.executions, report.stats.blocked)
+        let last = error.graph.event(error.graph.last()).thread;
+        (error.path.clone(), last.index(), report.stats.executions, report.stats.blocked)
     };
     for seed in 0..4 {
         let reference = run(1, seed);
