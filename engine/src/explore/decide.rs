@@ -306,6 +306,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Some(&earliest) = reads.first() else { return };
         let porf = std::mem::take(&mut self.porf);
         let revisiter = Revisiter { thread, porf: &porf, id: write };
+        let rival = rival(graph, loc, write, writes);
         for index in (earliest.index()..graph.len()).rev() {
             let id = EventId::new(index);
             let graph = &self.graphs[self.level];
@@ -326,6 +327,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if candidate
                 && event.snapshot.is_some()
                 && (!event.after.is_some() || revisiter.depends_on(graph, event.after))
+                && !rival.is_some_and(|rival| revisiter.keeps(graph, id, rival))
             {
                 let action = event.action;
                 for way in 0..action.ways(value) {
@@ -384,6 +386,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         };
         push_places(whole, choices, read, write, read_floor, writes);
     }
+}
+
+/// The update in the graph that reads from the write that the revisiting one reads from: no revisit may keep both.
+fn rival(graph: &Graph, loc: Loc, write: EventId, writes: Writes) -> Option<EventId> {
+    let Writes::RightAfter(source, _) = writes else { return None };
+    if graph.has_witness() || graph.has_blind() {
+        return None;
+    }
+    let mut later = graph.location(loc).co[graph.position(source) + 1..].iter().copied();
+    later.find(|&other| other != write).filter(|&next| graph.event(next).is_update())
 }
 
 /// Pushes the revisits of `read` for every place that the write can then have, among the writes that are kept.

@@ -58,11 +58,12 @@ pub(super) fn is_maximally_added(graph: &Graph, id: EventId, write: &Revisiter<'
 }
 
 /// Whether an event is not there because of a revisit that must stay, nor in a way that is not the first.
+#[inline]
 pub(super) fn is_added_freely(graph: &Graph, id: EventId, write: &Revisiter<'_>) -> bool {
     let event = graph.event(id);
+    if event.fixed || event.way > 0 || !event.revisited {
+        return !event.fixed && event.way == 0;
+    }
     let was_there = |source: EventId| source.index() < event.snapshot.events as usize;
-    let mut sources = graph.chain(event.rf_or_init());
-    !event.fixed
-        && event.way == 0
-        && !(event.revisited && sources.any(|source| !was_there(source) && !write.depends_on(graph, source)))
+    graph.chain(event.rf_or_init()).all(|source| was_there(source) || write.depends_on(graph, source))
 }

@@ -217,14 +217,14 @@ impl Graph {
         self.threads.iter().enumerate().filter(|(_, t)| t.alive).map(|(i, t)| (ThreadId::new(i), t))
     }
 
-    /// Threads in the order in which they are preferred.
-    #[inline]
     /// Prefers threads in another order: for graphs in which nothing is revisited.
     pub(crate) fn set_preference(&mut self, order: &[ThreadId]) {
         self.preference.clear();
         self.preference.extend_from_slice(order);
     }
 
+    /// Threads in the order in which they are preferred.
+    #[inline]
     pub(crate) fn preference(&self) -> &[ThreadId] {
         &self.preference
     }

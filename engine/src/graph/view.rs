@@ -14,10 +14,16 @@ pub fn contains(view: &View, event: &Event) -> bool {
     view.get(event.thread.index()).is_some_and(|&count| count > event.index)
 }
 
-/// Adds all of `other` to `view`.
+/// Adds all of `other` to `view`, four entries at a time: views are short, and this is in the innermost loop.
 #[inline]
 pub fn join(view: &mut View, other: &View) {
-    for (mine, &theirs) in view.iter_mut().zip(other) {
+    let len = view.len().min(other.len());
+    let (mine, my_rest) = view[..len].as_chunks_mut::<4>();
+    let (theirs, their_rest) = other[..len].as_chunks::<4>();
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        *mine = std::array::from_fn(|entry| theirs[entry].max(mine[entry]));
+    }
+    for (mine, &theirs) in my_rest.iter_mut().zip(their_rest) {
         *mine = theirs.max(*mine);
     }
 }
