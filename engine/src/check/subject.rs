@@ -10,8 +10,8 @@ use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{
-    self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Image, Interpreter, Late,
-    Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image, Interpreter,
+    Late, Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::alike::Births;
@@ -130,12 +130,14 @@ impl State {
         }
     }
 
-    /// Something went wrong, or was learned.
-    fn fail(&mut self, failure: Box<Failure>) -> graph::Action {
-        self.issue = Some(match self.vm.learned() {
-            Some(site) => Issue::Shared(site),
-            None if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => Issue::OutOfTime,
-            None => {
+    /// A thread does not come to its next action: something went wrong, or was learned.
+    fn fail(&mut self, halt: Halt) -> graph::Action {
+        self.issue = Some(match halt {
+            Halt::Learn(site) => Issue::Shared(site),
+            Halt::Failure(failure) if failure.kind == FailureKind::Limit && self.vm.is_out_of_time() => {
+                Issue::OutOfTime
+            }
+            Halt::Failure(failure) => {
                 let late = self.vm.late();
                 Issue::Failure(Arc::new(Wrong { late, ..self.wrong(failure) }))
             }
@@ -206,13 +208,13 @@ impl Subject {
         let Moment { clock, events, graph } = moment;
         if events > MAX_EVENTS {
             let failure = never_ends(state.vm.limit(id, ""));
-            return state.fail(failure);
+            return state.fail(Halt::Failure(failure));
         }
         state.looked = false;
         match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
-            Err(failure) => state.fail(failure),
+            Err(halt) => state.fail(halt),
         }
     }
 
@@ -569,9 +571,9 @@ impl Program for Subject {
     fn initial(&self) -> State {
         match Explored::new(&self.basis) {
             Ok(vm) => State::of(vm),
-            Err(failure) => {
+            Err(halt) => {
                 let mut state = State::of(Explored::vacant(&self.basis));
-                state.fail(failure);
+                state.fail(halt);
                 state
             }
         }
@@ -593,9 +595,9 @@ impl Program for Subject {
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> graph::Action {
         if answer.initial
             && self.uninitialized.load(atomic::Ordering::Relaxed)
-            && let Err(failure) = state.vm.check_initialized(vm_thread(thread))
+            && let Err(halt) = state.vm.check_initialized(vm_thread(thread))
         {
-            return state.fail(failure);
+            return state.fail(halt);
         }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);

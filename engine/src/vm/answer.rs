@@ -3,21 +3,21 @@
 use super::action::{Action, Answer};
 use super::builtins::{futex_goes_on, handle};
 use super::context::Context;
-use super::failure::{Failure, Fault};
 use super::thread::{Pending, Reply, ThreadId};
+use super::trap::{Checked, Halt};
 use super::{Vm, threads};
 
 impl Vm {
     /// Completes the pending action of a thread, which can run on then.
-    pub fn answer(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
+    pub fn answer(&mut self, id: ThreadId, answer: Answer) -> Result<(), Halt> {
         self.with_thread(id, |context, _| {
             let Some(pending) = context.thread.pending.take() else { return Ok(()) };
-            complete(context, pending, answer).map_err(|fault| context.failure(*fault))
+            complete(context, pending, answer).map_err(|trap| context.halt(*trap))
         })
     }
 }
 
-pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Result<(), Box<Fault>> {
+pub fn complete(context: &mut Context, pending: Pending, answer: Answer) -> Checked<()> {
     if pending.action == Action::End {
         threads::end(context.thread);
         return Ok(());
@@ -64,7 +64,7 @@ fn set_pair(context: &mut Context, at: u16, value: u128) {
     context.set(usize::from(at) + 1, (value >> 64) as u64);
 }
 
-fn join(context: &mut Context, action: Action, out: u64) -> Result<(), Box<Fault>> {
+fn join(context: &mut Context, action: Action, out: u64) -> Checked<()> {
     let Action::Join { thread } = action else { return Ok(()) };
     let status = context.world.status(thread).get_mut();
     status.joined = true;

@@ -5,47 +5,43 @@ use crate::program::AtomicWidth;
 
 use super::Vm;
 use super::action::{Action, Answer};
-use super::failure::{Failure, Fault};
 use super::memory::{Access, Space};
 use super::plain;
 use super::thread::ThreadId;
-
-type Checked<T> = Result<T, Box<Fault>>;
+use super::trap::{Checked, Halt};
 
 impl Vm {
     /// Does the pending atomic access (or fence) of a thread in memory, and says what it gives. Other actions have no
     /// effect on memory and give [`Answer::Done`]. The action stays pending.
-    pub fn perform(&mut self, id: ThreadId) -> Result<Answer, Box<Failure>> {
+    pub fn perform(&mut self, id: ThreadId) -> Result<Answer, Halt> {
         let Some(action) = self.pending(id) else { return Ok(Answer::Done) };
-        self.with_thread(id, |context, _| {
-            perform(&mut context.space(), action).map_err(|fault| context.failure(*fault))
-        })
+        self.with_thread(id, |context, _| perform(&mut context.space(), action).map_err(|trap| context.halt(*trap)))
     }
 
     /// Does the pending atomic access of a thread in memory and answers it: [`Vm::perform`] and [`Vm::answer`] in one.
-    pub fn perform_and_answer(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+    pub fn perform_and_answer(&mut self, id: ThreadId) -> Result<(), Halt> {
         self.with_thread(id, |context, _| {
             let Some(pending) = context.thread.pending.take() else { return Ok(()) };
             let answer = perform(&mut context.space(), pending.action);
             answer
                 .and_then(|answer| super::answer::complete(context, pending, answer))
-                .map_err(|fault| context.failure(*fault))
+                .map_err(|trap| context.halt(*trap))
         })
     }
 
     /// Writes to memory what the pending atomic access of a thread writes, given what it reads.
-    pub fn record(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
+    pub fn record(&mut self, id: ThreadId, answer: Answer) -> Result<(), Halt> {
         let Some(action) = self.pending(id) else { return Ok(()) };
         self.with_thread(id, |context, _| {
-            plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+            plain::record(&mut context.space(), action, answer).map_err(|trap| context.halt(*trap))
         })
     }
 
     /// Whether a 32-bit word that a thread waits on passes a test.
-    pub fn passes(&mut self, id: ThreadId, address: u64, test: Test) -> Result<bool, Box<Failure>> {
+    pub fn passes(&mut self, id: ThreadId, address: u64, test: Test) -> Result<bool, Halt> {
         self.with_thread(id, |context, _| {
             let word = read(&mut context.space(), address, AtomicWidth::W32);
-            word.map(|word| test.passes(word as u64)).map_err(|fault| context.failure(*fault))
+            word.map(|word| test.passes(word as u64)).map_err(|trap| context.halt(*trap))
         })
     }
 }

@@ -9,6 +9,7 @@ use super::image::Image;
 use super::interp;
 use super::memory::{AllocError, AllocKind, Heap, Request, Sharing, Site as MemorySite, Space};
 use super::thread::{Thread, ThreadId};
+use super::trap::{Checked, Halt, Trap};
 use super::watch::Watch;
 use super::world::World;
 use super::{RunOptions, Stop};
@@ -87,14 +88,14 @@ impl<'a> Context<'a> {
     }
 
     /// Allocates for the thread. `None`: there is no memory of that size.
-    pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Result<Option<u64>, Box<Fault>> {
+    pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Checked<Option<u64>> {
         let place = self.place();
         let quiet = self.thread.frames.last().is_some_and(|frame| frame.quiet);
         let sharing = self.sharing(place, quiet);
         let address = match self.heap.alloc(self.thread.id, Request { size, align, kind, place, sharing, quiet }) {
             Ok(alloc) => alloc.base,
             Err(AllocError::TooLarge) => return Ok(None),
-            Err(AllocError::Exhausted) => return Err(Fault::limit("the thread has made too many allocations")),
+            Err(AllocError::Exhausted) => return Err(Fault::limit("the thread has made too many allocations").into()),
         };
         if sharing == Sharing::Tracked {
             self.space().track_alloc(address, size)?;
@@ -113,12 +114,12 @@ impl<'a> Context<'a> {
     }
 
     /// Calls a function.
-    pub fn call(&mut self, func: FuncId, args: &[u64], kind: FrameKind) -> Result<(), Box<Fault>> {
+    pub fn call(&mut self, func: FuncId, args: &[u64], kind: FrameKind) -> Checked<()> {
         push_call(self.image, self.thread, self.heap, func, args, kind)
     }
 
     /// Leaves the active frame: its memory goes.
-    pub fn pop_frame(&mut self) -> Result<Option<Frame>, Box<Fault>> {
+    pub fn pop_frame(&mut self) -> Checked<Option<Frame>> {
         let place = self.place();
         let Some(&frame) = self.thread.frames.last() else { return Ok(None) };
         if frame.memory
@@ -146,6 +147,11 @@ impl<'a> Context<'a> {
         Failure::new(fault, &self.image.program, self.thread.id, stack_trace(self.image, self.thread))
     }
 
+    /// What a trap is to the running thread, where the instruction cannot be run again.
+    pub fn halt(&self, trap: Trap) -> Halt {
+        Halt::new(trap, &self.image.program, self.thread.id, stack_trace(self.image, self.thread))
+    }
+
     /// Whether there is no other thread whose steps could come before or after those of this one: it has joined all.
     pub fn is_alone(&mut self) -> bool {
         let objects = &mut self.heap.objects;
@@ -169,7 +175,7 @@ pub fn push_call(
     func: FuncId,
     args: &[u64],
     kind: FrameKind,
-) -> Result<(), Box<Fault>> {
+) -> Checked<()> {
     let callee = image.code(func);
     if usize::from(callee.params) != args.len() {
         return Err(interp::wrong_arguments(image, func, args.len()));

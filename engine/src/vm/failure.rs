@@ -1,8 +1,8 @@
 //! What went wrong in a run, and where.
 //!
-//! Deep inside the machine an error is a [`Fault`]: what, and notes that refer to places of the program. The thread that
-//! ran into it turns it into a [`Failure`]: the fault with the names of threads, files and lines, and a stack trace. A
-//! failure stands alone: it can be shown without the program.
+//! Deep inside the machine an error is a [`Fault`]: what, and notes that refer to places of the program. It is one kind
+//! of [`Trap`](super::trap::Trap). The thread that ran into it turns it into a [`Failure`]: the fault with the names of
+//! threads, files and lines, and a stack trace. A failure stands alone: it can be shown without the program.
 
 use std::fmt;
 
@@ -134,19 +134,19 @@ pub struct FaultNote {
 impl Fault {
     /// A fault without notes.
     #[cold]
-    pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Box<Fault> {
-        Box::new(Fault { kind: kind.into(), message: message.into(), race: None, notes: Vec::new(), address: None })
+    pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Fault {
+        Fault { kind: kind.into(), message: message.into(), race: None, notes: Vec::new(), address: None }
     }
 
     /// Undefined behaviour that has no kind of its own.
     #[cold]
-    pub fn undefined(message: impl Into<String>) -> Box<Fault> {
+    pub fn undefined(message: impl Into<String>) -> Fault {
         Fault::new(ErrorKind::UndefinedBehavior, message)
     }
 
     /// Two accesses race; the other one is at this place, where its thread had so many events.
     #[cold]
-    pub fn race(pair: RacingPair, place: PlaceId, events: u32) -> Box<Fault> {
+    pub fn race(pair: RacingPair, place: PlaceId, events: u32) -> Fault {
         let kind = if pair.mixed_sizes { ErrorKind::MixedSizeRace } else { ErrorKind::DataRace };
         let mut fault = Fault::new(kind, pair.message(None)).note(NoteKind::Races(pair), Some(place), Some(pair.other));
         fault.race = Some(pair);
@@ -156,26 +156,26 @@ impl Fault {
 
     /// Something the machine does not have.
     #[cold]
-    pub fn unsupported(operation: impl fmt::Display) -> Box<Fault> {
+    pub fn unsupported(operation: impl fmt::Display) -> Fault {
         Fault::new(FailureKind::Unsupported, format!("unsupported operation: {operation}"))
     }
 
     /// A limit of the machine or of the run.
     #[cold]
-    pub fn limit(message: impl Into<String>) -> Box<Fault> {
+    pub fn limit(message: impl Into<String>) -> Fault {
         Fault::new(FailureKind::Limit, message)
     }
 
     /// The same, which is about this address.
     #[must_use]
-    pub fn about(mut self: Box<Fault>, address: u64) -> Box<Fault> {
+    pub fn about(mut self, address: u64) -> Fault {
         self.address = Some(address);
         self
     }
 
     /// The same with one more note.
     #[must_use]
-    pub fn note(mut self: Box<Fault>, kind: NoteKind, place: Option<PlaceId>, thread: Option<ThreadId>) -> Box<Fault> {
+    pub fn note(mut self, kind: NoteKind, place: Option<PlaceId>, thread: Option<ThreadId>) -> Fault {
         self.notes.push(FaultNote { kind, place, thread, events: None });
         self
     }

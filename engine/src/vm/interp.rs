@@ -18,14 +18,15 @@ use super::image::Image;
 use super::memory::{Access, Heap, LIVE, NO_SLOTS, Space, Stack};
 use super::quad;
 use super::thread::ThreadId;
+use super::trap::{Checked, Trap};
 use super::wide;
 
 /// Why the interpreter left its loop. The instruction is the one before the saved program counter.
 pub enum Exit {
     /// It is for the rest of the machine to run.
     Slow,
-    /// It is an error.
-    Fault(Box<Fault>),
+    /// It cannot be carried out.
+    Trap(Box<Trap>),
     /// No steps are left. The instruction had no effect: it can be run again.
     OutOfSteps,
     /// It has come back to where it was, and has done nothing in between.
@@ -96,7 +97,7 @@ pub fn execute(
             ($result:expr) => {
                 match $result {
                     Ok(value) => value,
-                    Err(fault) => leave!(Exit::Fault(fault)),
+                    Err(trap) => leave!(Exit::Trap(trap)),
                 }
             };
         }
@@ -255,7 +256,7 @@ pub fn execute(
                 Inst::GtUI { dst, a, imm } => bin_imm!(dst, a, imm, |a, b| u64::from(a > b)),
                 Inst::Bin { op, ty, dst, a, b } => match arith::bin(op, ty, get!(a), get!(b)) {
                     Some(value) => get!(dst) = value,
-                    None => leave!(Exit::Fault(division_fault(u128::from(get!(b))))),
+                    None => leave!(Exit::Trap(division_fault(u128::from(get!(b))))),
                 },
                 Inst::Overflow { op, ty, dst, flag, a, b } => {
                     let (result, overflow) = arith::overflowing(op, ty, get!(a), get!(b));
@@ -272,7 +273,7 @@ pub fn execute(
                 Inst::Unchecked { op, ty, dst, a, b } => {
                     let (result, overflow) = arith::overflowing(op, ty, get!(a), get!(b));
                     if overflow {
-                        leave!(Exit::Fault(overflow_fault(op)));
+                        leave!(Exit::Trap(overflow_fault(op)));
                     }
                     get!(dst) = result;
                 }
@@ -285,7 +286,7 @@ pub fn execute(
                     let range = &code.ranges[range as usize];
                     let value = get!(src);
                     if value.wrapping_sub(range.start) > range.end.wrapping_sub(range.start) {
-                        leave!(Exit::Fault(range_fault(value, &range.type_name)));
+                        leave!(Exit::Trap(range_fault(value, &range.type_name)));
                     }
                 }
 
@@ -294,7 +295,7 @@ pub fn execute(
                     match wide::bin(op, signed, wide_at(r, a), amount) {
                         Some(value) if wide::gives_one_register(op) => get!(dst) = value as u64,
                         Some(value) => set_wide(r, dst, value),
-                        None => leave!(Exit::Fault(division_fault(amount))),
+                        None => leave!(Exit::Trap(division_fault(amount))),
                     }
                 }
                 Inst::Overflow128 { op, signed, dst, flag, a, b } => {
@@ -305,7 +306,7 @@ pub fn execute(
                 Inst::Unchecked128 { op, signed, dst, a, b } => {
                     let (result, overflow) = overflow128(r, op, signed, a, b);
                     if overflow {
-                        leave!(Exit::Fault(overflow_fault(op)));
+                        leave!(Exit::Trap(overflow_fault(op)));
                     }
                     set_wide(r, dst, result);
                 }
@@ -495,8 +496,8 @@ pub fn execute(
                     frames[top].pc = pc as u32;
                     let Space { stack, heap, thread, .. } = space;
                     let kind = FrameKind::Plain;
-                    if let Err(fault) = push(frames, stack, heap, *thread, callee, new_base, site.dst, kind) {
-                        leave!(Exit::Fault(fault));
+                    if let Err(trap) = push(frames, stack, heap, *thread, callee, new_base, site.dst, kind) {
+                        leave!(Exit::Trap(trap));
                     }
                     continue 'frame;
                 }
@@ -550,7 +551,7 @@ pub fn push(
     base: u32,
     dst: u16,
     kind: FrameKind,
-) -> Result<(), Box<Fault>> {
+) -> Checked<()> {
     let depth = frames.len();
     let user = if callee.user { depth as u32 } else { frames.last().map_or(0, |frame| frame.user) };
     let quiet = match callee.quiet {
@@ -578,16 +579,16 @@ pub fn push(
 
 /// Pushes a frame whose memory other threads use, too.
 #[cold]
-fn push_shared(stack: &mut Stack, heap: &mut Heap, thread: ThreadId, callee: &Code) -> Result<(), Box<Fault>> {
+fn push_shared(stack: &mut Stack, heap: &mut Heap, thread: ThreadId, callee: &Code) -> Checked<()> {
     match heap.alloc_frame(thread, callee.func, &callee.shadow) {
         Some(address) => stack.push_shared(callee.func, address),
-        None => return Err(Fault::limit("the thread has made too many allocations")),
+        None => return Err(Fault::limit("the thread has made too many allocations").into()),
     }
     Ok(())
 }
 
 #[cold]
-fn set_storage(space: &mut Space, inst: Inst) -> Result<(), Box<Fault>> {
+fn set_storage(space: &mut Space, inst: Inst) -> Checked<()> {
     match inst {
         Inst::StorageLive { offset, size } => space.set_storage(offset, size, LIVE),
         Inst::StorageDead { offset, size } => space.set_storage(offset, size, 0),
@@ -597,43 +598,52 @@ fn set_storage(space: &mut Space, inst: Inst) -> Result<(), Box<Fault>> {
 
 /// The function at an address, if it takes so many arguments.
 #[inline]
-pub fn pointed_to(image: &Image, address: u64, args: usize) -> Result<FuncId, Box<Fault>> {
+pub fn pointed_to(image: &Image, address: u64, args: usize) -> Checked<FuncId> {
     let index = code_index(address).filter(|index| (*index as usize) < image.program.functions.len());
     match index {
         Some(index) if usize::from(image.program.functions[index as usize].params) == args => Ok(FuncId(index)),
         Some(index) => Err(wrong_arguments(image, FuncId(index), args)),
-        None if address == 0 => Err(Fault::new(crate::verdict::ErrorKind::NullPointer, "call of a null pointer")),
-        None => Err(Fault::undefined(format!("call of {address:#x}, which is not a function"))),
+        None => Err(no_function(address)),
     }
 }
 
 #[cold]
-pub fn wrong_arguments(image: &Image, func: FuncId, args: usize) -> Box<Fault> {
+fn no_function(address: u64) -> Box<Trap> {
+    let fault = match address {
+        0 => Fault::new(crate::verdict::ErrorKind::NullPointer, "call of a null pointer"),
+        _ => Fault::undefined(format!("call of {address:#x}, which is not a function")),
+    };
+    fault.into()
+}
+
+#[cold]
+pub fn wrong_arguments(image: &Image, func: FuncId, args: usize) -> Box<Trap> {
     let function = image.program.function(func);
     Fault::undefined(format!(
         "call of `{}` through a pointer of another type: {args} arguments in registers instead of {}",
         function.name, function.params
     ))
+    .into()
 }
 
 #[cold]
-fn stack_overflow() -> Box<Fault> {
-    Fault::new(crate::verdict::ErrorKind::Abort, "stack overflow")
+fn stack_overflow() -> Box<Trap> {
+    Fault::new(crate::verdict::ErrorKind::Abort, "stack overflow").into()
 }
 
 #[cold]
-fn division_fault(divisor: u128) -> Box<Fault> {
-    Fault::undefined(if divisor == 0 { "division by zero" } else { "overflow of a division" })
+fn division_fault(divisor: u128) -> Box<Trap> {
+    Fault::undefined(if divisor == 0 { "division by zero" } else { "overflow of a division" }).into()
 }
 
 #[cold]
-fn overflow_fault(op: OverflowOp) -> Box<Fault> {
-    Fault::undefined(format!("overflow of an unchecked {}", arith::name(op)))
+fn overflow_fault(op: OverflowOp) -> Box<Trap> {
+    Fault::undefined(format!("overflow of an unchecked {}", arith::name(op))).into()
 }
 
 #[cold]
-fn range_fault(value: u64, type_name: &str) -> Box<Fault> {
-    Fault::undefined(format!("{value:#x} is not a valid value of type `{type_name}`"))
+fn range_fault(value: u64, type_name: &str) -> Box<Trap> {
+    Fault::undefined(format!("{value:#x} is not a valid value of type `{type_name}`")).into()
 }
 
 #[inline(never)]
@@ -691,7 +701,7 @@ fn overflow128(r: &Window, op: OverflowOp, signed: bool, a: u8, b: u8) -> (u128,
 
 /// Operations on many bytes.
 #[inline(never)]
-fn block(r: &mut Window, space: &mut Space, code: &Code, inst: Inst) -> Result<(), Box<Fault>> {
+fn block(r: &mut Window, space: &mut Space, code: &Code, inst: Inst) -> Checked<()> {
     let low = |align: u8| (1u64 << align) - 1;
     let at = |register: u8| r[usize::from(register)];
     match inst {

@@ -145,5 +145,5 @@ fn leak_fault(blocks: &[Block]) -> Fault {
     for block in blocks.iter().take(MAX_NOTES) {
         fault = fault.note(NoteKind::Leaked { size: block.size }, Some(block.place), Some(block.thread));
     }
-    *fault
+    fault
 }

@@ -36,6 +36,7 @@ mod slow;
 mod tests;
 mod thread;
 mod threads;
+mod trap;
 mod unwind;
 mod validate;
 mod watch;
@@ -59,6 +60,7 @@ pub use objects::{Object, Variable};
 pub use prepare::Effort;
 pub use schedule::{Run, run, run_image};
 pub use thread::ThreadId;
+pub use trap::Halt;
 pub use validate::validate;
 pub use world::{Output, Stream};
 
@@ -73,6 +75,7 @@ use frame::FrameKind;
 use interp::Exit;
 use memory::{Heap, Space};
 use thread::Thread;
+use trap::Trap;
 use watch::Watch;
 use world::World;
 
@@ -147,7 +150,7 @@ pub struct Vm {
 
 impl Vm {
     /// A machine whose main thread will run `entry`, a function without arguments.
-    pub fn new(image: &Arc<Image>, entry: FuncId, options: &Arc<RunOptions>) -> Result<Vm, Box<Failure>> {
+    pub fn new(image: &Arc<Image>, entry: FuncId, options: &Arc<RunOptions>) -> Result<Vm, Halt> {
         let mut vm = Vm::empty(image, options);
         vm.start_main(entry)?;
         Ok(vm)
@@ -166,37 +169,41 @@ impl Vm {
         }
     }
 
-    fn start_main(&mut self, entry: FuncId) -> Result<(), Box<Failure>> {
+    fn start_main(&mut self, entry: FuncId) -> Result<(), Halt> {
         let mut main = Box::new(Thread::new(ThreadId::MAIN));
         main.entry = Some(entry);
         main.alone = true;
         context::push_call(&self.image, &mut main, &mut self.heap, entry, &[], FrameKind::Root)
-            .map_err(|fault| Failure::new(*fault, &self.image.program, ThreadId::MAIN, Vec::new()))?;
+            .map_err(|trap| Halt::new(*trap, &self.image.program, ThreadId::MAIN, Vec::new()))?;
         self.threads.push(Some(main));
         Ok(())
     }
 
     /// Runs a thread that has no pending action until its next visible one, which is pending then.
-    pub fn run_thread(&mut self, id: ThreadId) -> Result<Stop, Box<Failure>> {
+    pub fn run_thread(&mut self, id: ThreadId) -> Result<Stop, Halt> {
         self.with_thread(id, |context, steps_left| {
             reserve_window(context.thread);
             loop {
                 let result = match execute(context, steps_left) {
                     Exit::Slow => slow::run(context),
-                    Exit::Fault(fault) => Err(fault),
+                    Exit::Trap(trap) => Err(trap),
                     Exit::Circle => Ok(context.stop(Action::Spin, thread::Reply::None)),
-                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("time limit reached")),
-                    Exit::OutOfSteps => Err(Fault::limit("step limit reached (`--max-steps` raises it)")),
+                    Exit::OutOfSteps if *steps_left > 0 => Err(Fault::limit("time limit reached").into()),
+                    Exit::OutOfSteps => Err(Fault::limit("step limit reached (`--max-steps` raises it)").into()),
                 };
-                match result.and_then(|flow| slow::act_alone(context, flow)) {
-                    Ok(Flow::Continue) => {}
+                let trap = match result.and_then(|flow| slow::act_alone(context, flow)) {
+                    Ok(Flow::Continue) => continue,
                     Ok(Flow::Stop(stop)) => return Ok(plain::stores_first(context, stop)),
-                    Err(_) if context.heap.refresh.is_some() => {
-                        let stop = plain::ask_for_value(context);
-                        return Ok(plain::stores_first(context, stop));
+                    Err(trap) => *trap,
+                };
+                return match trap {
+                    Trap::Fault(fault) => Err(unwind::locate_panic(context, context.failure(fault)).into()),
+                    Trap::Learn(site) => Err(Halt::Learn(site)),
+                    Trap::NeedValue { address, len } => {
+                        let stop = plain::ask_for_value(context, address, len);
+                        Ok(plain::stores_first(context, stop))
                     }
-                    Err(fault) => return Err(unwind::locate_panic(context, context.failure(*fault))),
-                }
+                };
             }
         })
     }
@@ -259,7 +266,7 @@ impl Vm {
     /// The failure of a thread that ends the program with an exit code other than 0.
     fn exit_failure(&self, id: ThreadId, code: i32) -> Box<Failure> {
         let fault = Fault::new(ErrorKind::Abort, format!("the program exits with code {code}"));
-        Failure::new(*fault, &self.image.program, id, self.stack_trace(id))
+        Failure::new(fault, &self.image.program, id, self.stack_trace(id))
     }
 
     /// The active functions of a thread, the innermost first.

@@ -7,14 +7,14 @@ use crate::program::AtomicWidth;
 use super::action::{Action, Answer, Stop};
 use super::atomics::updated;
 use super::context::Context;
-use super::failure::Fault;
 use super::memory::{INIT, PlainStore, Space};
 use super::thread::{Pending, Reply};
+use super::trap::Checked;
 
 /// Notes an atomic access that took place. A plain read of an atomic gets the value it asked for.
 ///
 /// What is written goes to memory only if the memory is the thread's own: others would ask the graph for it.
-pub fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), Box<Fault>> {
+pub fn record(space: &mut Space, action: Action, answer: Answer) -> Checked<()> {
     if let (Action::PlainLoad { address, len }, Answer::Value(value)) = (action, answer) {
         put(space, address, u64::from(len), value)?;
         space.set_fresh(address, len);
@@ -41,12 +41,12 @@ pub fn record(space: &mut Space, action: Action, answer: Answer) -> Result<(), B
 }
 
 /// A 32-bit word as memory has it.
-fn word(space: &mut Space, address: u64) -> Result<u128, Box<Fault>> {
+fn word(space: &mut Space, address: u64) -> Checked<u128> {
     let (data, _) = space.untracked_range(address, 4)?;
     Ok(data.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte)))
 }
 
-fn put(space: &mut Space, address: u64, len: u64, value: u128) -> Result<(), Box<Fault>> {
+fn put(space: &mut Space, address: u64, len: u64, value: u128) -> Checked<()> {
     let (data, shadow) = space.untracked_range_mut(address, len)?;
     data.copy_from_slice(&value.to_le_bytes()[..len as usize]);
     shadow.fill(INIT);
@@ -72,8 +72,7 @@ pub fn stores_first(context: &mut Context, stop: Stop) -> Stop {
 }
 
 /// A plain read of an atomic asks for its value; afterwards the instruction is run again.
-pub fn ask_for_value(context: &mut Context) -> Stop {
-    let (address, len) = context.heap.refresh.take().unwrap_or((0, 0));
+pub fn ask_for_value(context: &mut Context, address: u64, len: u32) -> Stop {
     if let Some(frame) = context.thread.frames.last_mut() {
         frame.pc -= 1;
     }

@@ -15,6 +15,7 @@ use super::failure::Failure;
 use super::image::Image;
 use super::leak;
 use super::thread::ThreadId;
+use super::trap::Halt;
 use super::world::Output;
 use super::{RunOptions, Vm};
 
@@ -42,7 +43,8 @@ pub fn run(program: &Arc<Program>, entry: FuncId, options: &RunOptions) -> Run {
 pub fn run_image(image: &Arc<Image>, entry: FuncId, options: &RunOptions) -> Run {
     match Vm::new(image, entry, &Arc::new(options.clone())) {
         Ok(vm) => run_vm(vm),
-        Err(failure) => {
+        Err(halt) => {
+            let failure = failure_of(halt);
             Run { outcome: failure.kind.outcome(), failure: Some(*failure), output: Output::default(), steps: 0 }
         }
     }
@@ -56,13 +58,21 @@ pub(super) fn run_vm(vm: Vm) -> Run {
     let failure = match result {
         Ok(End::Complete) if vm.options.check_leaks => leak::leaks(&vm, BTreeMap::new(), &vm.image),
         Ok(_) => None,
-        Err(failure) => Some(failure),
+        Err(halt) => Some(failure_of(halt)),
     };
     Run {
         outcome: failure.as_ref().map_or(Outcome::Passed, |failure| failure.kind.outcome()),
         failure: failure.map(|failure| *failure),
         steps: vm.steps(),
         output: std::mem::take(vm.world.output.get_mut()),
+    }
+}
+
+/// Why a run on a fixed schedule did not go on.
+fn failure_of(halt: Halt) -> Box<Failure> {
+    match halt {
+        Halt::Failure(failure) => failure,
+        Halt::Learn(site) => unreachable!("nothing is tracked on a fixed schedule, but {site:?} is to be"),
     }
 }
 
@@ -104,7 +114,7 @@ impl Schedule {
         Schedule { vm, states, yielded, slice: 0, queues: BTreeMap::new() }
     }
 
-    fn run(&mut self) -> Result<End, Box<Failure>> {
+    fn run(&mut self) -> Result<End, Halt> {
         loop {
             let Some(id) = self.next_ready() else {
                 if self.states.iter().all(|state| *state == State::Ended) {
@@ -132,7 +142,7 @@ impl Schedule {
     }
 
     /// Lets the next visible action of a thread happen, if it can, and runs the thread on to the one after it.
-    fn step(&mut self, id: ThreadId) -> Result<Option<End>, Box<Failure>> {
+    fn step(&mut self, id: ThreadId) -> Result<Option<End>, Halt> {
         if self.vm.pending(id).is_none()
             && let Some(end) = self.run_on(id)?
         {
@@ -151,15 +161,15 @@ impl Schedule {
     }
 
     /// Runs a thread to its next visible action.
-    fn run_on(&mut self, id: ThreadId) -> Result<Option<End>, Box<Failure>> {
+    fn run_on(&mut self, id: ThreadId) -> Result<Option<End>, Halt> {
         match self.vm.run_thread(id)? {
             Stop::Action(_) => Ok(None),
             Stop::Exit(0) => Ok(Some(End::Early)),
-            Stop::Exit(code) => Err(self.exit_failure(id, code)),
+            Stop::Exit(code) => Err(self.exit_failure(id, code).into()),
         }
     }
 
-    fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Box<Failure>> {
+    fn act(&mut self, id: ThreadId, action: Action) -> Result<Option<End>, Halt> {
         let answer = match action {
             Action::Await { address, test, .. } | Action::Reach { address, test, .. }
                 if !self.vm.passes(id, address, test)? =>
@@ -243,7 +253,7 @@ impl Schedule {
         }
     }
 
-    fn end(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+    fn end(&mut self, id: ThreadId) -> Result<(), Halt> {
         self.vm.answer(id, Answer::Done)?;
         self.states[id.index()] = State::Ended;
         for index in 0..self.states.len() {
@@ -254,18 +264,18 @@ impl Schedule {
         Ok(())
     }
 
-    fn release(&mut self, id: ThreadId, answer: Answer) -> Result<(), Box<Failure>> {
+    fn release(&mut self, id: ThreadId, answer: Answer) -> Result<(), Halt> {
         self.states[id.index()] = State::Ready;
         self.vm.answer(id, answer)
     }
 
     /// Nothing can run: the first timeout passes, if there is one. The thread sees for itself whether it was in time.
-    fn time_out(&mut self) -> Result<(), Box<Failure>> {
+    fn time_out(&mut self) -> Result<(), Halt> {
         let deadlines = self.states.iter().enumerate().filter_map(|(index, state)| match state {
             State::Word { deadline: Some(deadline), .. } => Some((*deadline, index)),
             _ => None,
         });
-        let Some((_, index)) = deadlines.min() else { return Err(self.deadlock()) };
+        let Some((_, index)) = deadlines.min() else { return Err(self.deadlock().into()) };
         self.release(ThreadId(index as u16), Answer::Done)
     }
 

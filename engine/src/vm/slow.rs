@@ -12,9 +12,8 @@ use super::frame::FrameKind;
 use super::interp::pointed_to;
 use super::memory::AllocKind;
 use super::thread::{BigSlot, Pending, Reply};
+use super::trap::{Checked, Trap};
 use super::{answer, atomics, threads, unwind};
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 impl Context<'_> {
     /// Stops at a visible action.
@@ -71,9 +70,9 @@ pub fn run(context: &mut Context) -> Checked<Flow> {
         Inst::Return => return_slow(context),
         Inst::Resume => unwind::resume(context),
         Inst::Builtin { site } => builtins::call(context, site),
-        Inst::Unreachable { kind, message } => Err(Fault::new(kind, message_text(context, message))),
-        Inst::Unsupported { message } => Err(Fault::unsupported(message_text(context, message))),
-        inst => Err(Fault::new(ErrorKind::UndefinedBehavior, format!("{inst:?} is not for the machine to run"))),
+        Inst::Unreachable { kind, message } => Err(Fault::new(kind, message_text(context, message)).into()),
+        Inst::Unsupported { message } => Err(Fault::unsupported(message_text(context, message)).into()),
+        inst => Err(Fault::new(ErrorKind::UndefinedBehavior, format!("{inst:?} is not for the machine to run")).into()),
     }
 }
 
@@ -222,8 +221,8 @@ fn big_slot(context: &mut Context, dst: u8, align: u8, size: u32) -> Checked<Flo
 }
 
 #[cold]
-fn too_large() -> Box<Fault> {
-    Fault::new(ErrorKind::Abort, "stack overflow: a local variable does not fit on the stack")
+fn too_large() -> Box<Trap> {
+    Fault::new(ErrorKind::Abort, "stack overflow: a local variable does not fit on the stack").into()
 }
 
 /// The address of the thread's copy of a thread-local.

@@ -10,8 +10,7 @@ use super::frame::FrameKind;
 use super::interp::pointed_to;
 use super::memory::{Stack, Table};
 use super::thread::{Phase, Reply, Thread, ThreadId};
-
-type Checked<T> = Result<T, Box<Fault>>;
+use super::trap::Checked;
 
 /// How often the destructor of a key can run again because another one set the value anew.
 const DESTRUCTOR_ROUNDS: u32 = 4;
@@ -24,7 +23,7 @@ pub fn check_room(context: &mut Context) -> Checked<()> {
     objects.log.unique |= count >= MAX_THREADS / 2;
     match count < MAX_THREADS {
         true => Ok(()),
-        false => Err(Fault::limit(format!("an execution has at most {MAX_THREADS} threads"))),
+        false => Err(Fault::limit(format!("an execution has at most {MAX_THREADS} threads")).into()),
     }
 }
 
@@ -84,7 +83,7 @@ fn next_destructor(context: &mut Context) -> Option<(u64, u64)> {
     None
 }
 
-fn free_locals(context: &mut Context) -> Result<(), Box<Fault>> {
+fn free_locals(context: &mut Context) -> Checked<()> {
     let id = context.thread.id;
     let place = context.thread.entry.map_or(PlaceId(0), |entry| context.image.program.function(entry).place);
     let errno = std::mem::take(&mut context.thread.errno);

@@ -9,8 +9,7 @@ use super::failure::{Failure, FailureKind, Fault};
 use super::frame::FrameKind;
 use super::interp::pointed_to;
 use super::thread::ThreadId;
-
-type Checked<T> = Result<T, Box<Fault>>;
+use super::trap::Checked;
 
 /// Starts to unwind at the active instruction.
 pub fn raise(context: &mut Context, exception: u64) -> Checked<Flow> {
@@ -21,7 +20,7 @@ pub fn raise(context: &mut Context, exception: u64) -> Checked<Flow> {
 pub fn resume(context: &mut Context) -> Checked<Flow> {
     let depth = context.thread.frames.len() as u32 - 1;
     let Some((_, exception)) = context.thread.exceptions.pop_if(|(of, _)| *of == depth) else {
-        return Err(Fault::undefined("unwinding is resumed without a panic"));
+        return Err(Fault::undefined("unwinding is resumed without a panic").into());
     };
     match leave_frame(context, exception)? {
         Left::Caller => unwind(context, exception),
@@ -34,7 +33,7 @@ fn unwind(context: &mut Context, exception: u64) -> Checked<Flow> {
     loop {
         let unwind = call_unwind(context);
         if unwind == Unwind::UNREACHABLE {
-            return Err(Fault::undefined("a function unwinds that must not"));
+            return Err(Fault::undefined("a function unwinds that must not").into());
         }
         if let Some(pc) = unwind.target() {
             let depth = context.thread.frames.len() as u32 - 1;
@@ -42,7 +41,7 @@ fn unwind(context: &mut Context, exception: u64) -> Checked<Flow> {
             if let [.., (one, _), (other, _)] = context.thread.exceptions[..]
                 && (one, other) == (depth, depth)
             {
-                return Err(Fault::undefined("cleanup code unwinds again and again"));
+                return Err(Fault::undefined("cleanup code unwinds again and again").into());
             }
             context.thread.exceptions.push((depth, exception));
             if let Some(frame) = context.thread.frames.last_mut() {
@@ -75,7 +74,7 @@ enum Left {
 fn leave_frame(context: &mut Context, exception: u64) -> Checked<Left> {
     let kind = context.frame().kind;
     if kind == FrameKind::Root {
-        return Err(uncaught(context));
+        return Err(uncaught(context).into());
     }
     context.pop_frame()?;
     let depth = context.thread.frames.len() as u32;
@@ -89,7 +88,7 @@ fn leave_frame(context: &mut Context, exception: u64) -> Checked<Left> {
 
 /// Nothing takes the exception.
 #[cold]
-fn uncaught(context: &Context) -> Box<Fault> {
+fn uncaught(context: &Context) -> Fault {
     let message = context.thread.panic.as_ref().map(|panic| panic.message.clone());
     match context.thread.id {
         ThreadId::MAIN => Fault::new(ErrorKind::Panic, message.unwrap_or_else(|| "panic".to_owned())),

@@ -75,13 +75,13 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 
 fn check_layout(size: u64, align: u64) -> Checked<()> {
     if size == 0 {
-        return Err(Fault::undefined("allocation of zero bytes"));
+        return Err(Fault::undefined("allocation of zero bytes").into());
     }
     if !align.is_power_of_two() {
-        return Err(Fault::undefined(format!("allocation with an alignment of {align}")));
+        return Err(Fault::undefined(format!("allocation with an alignment of {align}")).into());
     }
     if size > i64::MAX as u64 - (align - 1) {
-        return Err(Fault::undefined(format!("allocation of {size} bytes, more than anything may have")));
+        return Err(Fault::undefined(format!("allocation of {size} bytes, more than anything may have")).into());
     }
     Ok(())
 }

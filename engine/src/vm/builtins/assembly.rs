@@ -14,7 +14,7 @@ use super::{Checked, register};
 pub fn invert(context: &mut Context, site: &Site) -> Checked<Flow> {
     let [address, bytes] = context.args(site);
     let Some(width) = AtomicWidth::from_bytes(bytes) else {
-        return Err(Fault::unsupported("`lock not` of this size"));
+        return Err(Fault::unsupported("`lock not` of this size").into());
     };
     let operand = u128::MAX >> (128 - 8 * width.bytes());
     let action = Action::Rmw { op: RmwOp::Xor, address, width, ordering: Ordering::Relaxed, operand };

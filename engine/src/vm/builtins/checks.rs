@@ -57,7 +57,8 @@ fn check_function(context: &Context, address: u64, signature: u64, converts: boo
     let Some(index) = index else {
         return Err(Fault::undefined(format!(
             "a function pointer is created from {address:#x}, which is not a function"
-        )));
+        ))
+        .into());
     };
     let text = |number: u32| program.messages.get(number as usize).map(String::as_str);
     let of_function = program.signatures.get(index).copied().flatten().and_then(text);
@@ -68,8 +69,8 @@ fn check_function(context: &Context, address: u64, signature: u64, converts: boo
             let message = format!("call of `{name}` through a pointer of another type: {call} instead of {function}");
             match without_wrappers(call) == without_wrappers(function) {
                 true if converts && !function.contains(WRAPPER) => Ok(true),
-                true => Err(Fault::unsupported(message)),
-                false => Err(Fault::undefined(message)),
+                true => Err(Fault::unsupported(message).into()),
+                false => Err(Fault::undefined(message).into()),
             }
         }
         _ => Ok(false),

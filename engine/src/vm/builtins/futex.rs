@@ -61,7 +61,7 @@ pub fn call(context: &mut Context, site: &Site) -> Checked<Flow> {
     let realtime = op & CLOCK_REALTIME != 0;
     let op = op & !(PRIVATE | CLOCK_REALTIME) & 0xffff_ffff;
     if matches!(op, WAIT_BITSET | WAKE_BITSET) && bits as u32 != u32::MAX {
-        return Err(Fault::unsupported("a futex wait with a bit set"));
+        return Err(Fault::unsupported("a futex wait with a bit set").into());
     }
     let step = match op {
         WAIT | WAIT_BITSET => {
@@ -72,7 +72,7 @@ pub fn call(context: &mut Context, site: &Site) -> Checked<Flow> {
             Step::Enter { expected: value as u32, timeout }
         }
         WAKE | WAKE_BITSET => Step::Wake { count: value as u32 },
-        op => return Err(Fault::unsupported(format!("futex operation {op}"))),
+        op => return Err(Fault::unsupported(format!("futex operation {op}")).into()),
     };
     let reply = Reply::Futex(Call { word, at: physical(site.dst) as u16, step });
     Ok(context.stop(Action::QueueEnter { word }, reply))
@@ -148,7 +148,7 @@ fn end(context: &mut Context, at: u16, result: Result<u64, u64>) -> Checked<()> 
 fn own_bit(context: &Context) -> Checked<u32> {
     match context.thread.id.0 {
         id if id < BITS => Ok(1 << id),
-        _ => Err(Fault::unsupported("a futex on which thread 31 or a later one waits")),
+        _ => Err(Fault::unsupported("a futex on which thread 31 or a later one waits").into()),
     }
 }
 

@@ -24,8 +24,7 @@ use super::context::{Context, Flow};
 use super::failure::{FailureKind, Fault};
 use super::memory::AllocKind;
 use super::thread::{Reply, ThreadId};
-
-type Checked<T> = Result<T, Box<Fault>>;
+use super::trap::Checked;
 
 /// Numbers of errors, as on Linux.
 mod errno {
@@ -110,7 +109,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         Builtin::Choose => {
             let [n] = context.args(site);
             if n == 0 {
-                return Err(Fault::undefined("`dpor::choose(0)`: there is nothing to choose from"));
+                return Err(Fault::undefined("`dpor::choose(0)`: there is nothing to choose from").into());
             }
             Ok(context.stop(Action::Choose { n }, register(site)))
         }
@@ -119,7 +118,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
             let begin = Boundary::Begin(Bounds { executions, milliseconds });
             let boundary = if end == 0 { begin } else { Boundary::End };
             if context.thread.id != ThreadId::MAIN {
-                return Err(Fault::unsupported("a model in a thread other than the main thread"));
+                return Err(Fault::unsupported("a model in a thread other than the main thread").into());
             }
             Ok(context.stop(Action::Model(boundary), Reply::None))
         }
@@ -144,7 +143,7 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
 /// The execution has come to a label: ends it, where that is to be shown.
 fn cover(context: &mut Context, label: &str) -> Checked<()> {
     if context.options.show_cover.as_deref() == Some(label) {
-        return Err(Fault::new(FailureKind::Covered, format!("this execution reaches the label `{label}`")));
+        return Err(Fault::new(FailureKind::Covered, format!("this execution reaches the label `{label}`")).into());
     }
     let place = context.world.covered.get().binary_search_by(|known| (**known).cmp(label));
     if let Err(place) = place {
@@ -169,7 +168,7 @@ impl Context<'_> {
     pub fn errno_location(&mut self) -> Checked<u64> {
         if self.thread.errno == 0 {
             let Some(address) = self.alloc(4, 4, AllocKind::ThreadLocal)? else {
-                return Err(Fault::limit("out of memory for errno"));
+                return Err(Fault::limit("out of memory for errno").into());
             };
             self.space().write(address, &[0; 4])?;
             self.thread.errno = address;

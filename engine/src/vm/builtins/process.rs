@@ -94,7 +94,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
             context.set(physical(site.dst + 1), HASH_SEEDS.1);
             Ok(Flow::Continue)
         }
-        Builtin::Abort => Err(abort(context)),
+        Builtin::Abort => Err(abort(context).into()),
         _ => {
             let [code] = context.args(site);
             Ok(Flow::Stop(Stop::Exit(code as u32 as i32)))
@@ -103,7 +103,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 }
 
 #[cold]
-fn abort(context: &Context) -> Box<Fault> {
+fn abort(context: &Context) -> Fault {
     let fault = Fault::new(ErrorKind::Abort, "the program aborts");
     match &context.thread.panic {
         Some(panic) => fault.note(NoteKind::LastPanic { message: panic.message.clone() }, None, None),
@@ -115,7 +115,7 @@ fn stream(fd: u64) -> Checked<Stream> {
     match fd as u32 {
         1 => Ok(Stream::Stdout),
         2 => Ok(Stream::Stderr),
-        fd => Err(Fault::unsupported(format!("writing to file descriptor {fd}"))),
+        fd => Err(Fault::unsupported(format!("writing to file descriptor {fd}")).into()),
     }
 }
 
@@ -145,7 +145,7 @@ fn open(context: &mut Context, path: u64) -> Checked<()> {
     if SYSTEM.iter().any(|directory| path.starts_with(directory)) {
         return context.set_errno(errno::ENOENT);
     }
-    Err(Fault::unsupported(format!("opening file `{}`", String::from_utf8_lossy(&path))))
+    Err(Fault::unsupported(format!("opening file `{}`", String::from_utf8_lossy(&path))).into())
 }
 
 /// The address of the value of a variable, or null.

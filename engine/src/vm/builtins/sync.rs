@@ -117,7 +117,7 @@ fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
             let _ = c;
             context.give(site, b)
         }
-        _ => Err(Fault::unsupported(format!("system call {}", syscall_name(number)))),
+        _ => Err(Fault::unsupported(format!("system call {}", syscall_name(number))).into()),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory;
 use crate::vm::thread::Reply;
+use crate::vm::trap::Trap;
 
 use super::{Checked, register, time};
 
@@ -49,7 +50,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
         Builtin::Unsupported => {
             let [reason, len] = context.args(site);
             let reason = context.space().read_vec(reason, len)?;
-            Err(Fault::unsupported(String::from_utf8_lossy(&reason)))
+            Err(Fault::unsupported(String::from_utf8_lossy(&reason)).into())
         }
         _ => ask(context, builtin, site),
     }
@@ -60,7 +61,7 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
     let value = match builtin {
         Builtin::ThreadBit if context.thread.id.0 < BITS => 1 << context.thread.id.0,
         Builtin::ThreadBit => {
-            return Err(Fault::unsupported("a condition variable on which thread 32 or a later one waits"));
+            return Err(Fault::unsupported("a condition variable on which thread 32 or a later one waits").into());
         }
         Builtin::Spurious if context.options.spurious && !context.thread.woken => {
             return Ok(context.stop(Action::Choose { n: 2 }, Reply::Wake(physical(site.dst) as u16)));
@@ -123,8 +124,7 @@ pub fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
     if knows(context, site) {
         return Ok(());
     }
-    context.heap.learned = Some(site);
-    Err(Fault::limit("exploring has to know of this from the start"))
+    Err(Trap::learn(site))
 }
 
 /// Stops at an action on a word, or does it at once in the standard library's bookkeeping.
@@ -141,7 +141,7 @@ fn act(context: &mut Context, site: &Site, action: Action) -> Checked<Flow> {
             context.space().write(address, &(new as u32).to_le_bytes())?;
         }
         Action::Await { test, .. } | Action::Reach { test, .. } if !test.passes(value) => {
-            return Err(Fault::unsupported("waiting for another thread inside the standard library"));
+            return Err(Fault::unsupported("waiting for another thread inside the standard library").into());
         }
         _ => {}
     }
@@ -174,6 +174,6 @@ fn wait_of(number: u64) -> Checked<Wait> {
 }
 
 #[cold]
-fn unknown() -> Box<Fault> {
-    Fault::unsupported("the synchronization of a different version of the standard library")
+fn unknown() -> Box<Trap> {
+    Fault::unsupported("the synchronization of a different version of the standard library").into()
 }

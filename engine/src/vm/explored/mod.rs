@@ -33,6 +33,7 @@ use super::image::Image;
 use super::memory::{Atomics, Site, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
+use super::trap::Halt;
 use super::world::{Labels, Output};
 
 pub use birth::Birth;
@@ -199,7 +200,7 @@ pub struct Explored<A: Copy> {
 
 impl<A: Copy> Explored<A> {
     /// The state in which nothing has run.
-    pub fn new(basis: &Arc<Basis<A>>) -> Result<Explored<A>, Box<Failure>> {
+    pub fn new(basis: &Arc<Basis<A>>) -> Result<Explored<A>, Halt> {
         let state = Explored::vacant(basis);
         lock(&state.universe).begin(state.row, basis)?;
         Ok(state)
@@ -226,12 +227,12 @@ impl<A: Copy> Explored<A> {
 
     /// The failure of a thread that has come to something that cannot be checked.
     pub fn unsupported(&self, id: ThreadId, what: &str) -> Box<Failure> {
-        Failure::new(*Fault::unsupported(what), &self.basis.image.program, id, self.stack_trace(id))
+        Failure::new(Fault::unsupported(what), &self.basis.image.program, id, self.stack_trace(id))
     }
 
     /// The failure of a thread that has reached a limit.
     pub fn limit(&self, id: ThreadId, message: &str) -> Box<Failure> {
-        Failure::new(*Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
+        Failure::new(Fault::limit(message), &self.basis.image.program, id, self.stack_trace(id))
     }
 
     /// Lets a thread run from its pending action, if there is one, to the next. `clock` says what happens before, by
@@ -244,7 +245,7 @@ impl<A: Copy> Explored<A> {
         clock: &[u32],
         events: u32,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<Stepped<A>, Box<Failure>> {
+    ) -> Result<Stepped<A>, Halt> {
         lock(&self.universe).step(self.row, cue, Moment { thread: id, clock, events }, interpreter)
     }
 
@@ -297,11 +298,6 @@ impl<A: Copy> Explored<A> {
         universe.vm.heap.objects.own_digest(id, &universe.row(self.row).versions)
     }
 
-    /// Memory that turned out to be shared, though it was not tracked, where the last step failed.
-    pub fn learned(&mut self) -> Option<Site> {
-        lock(&self.universe).vm.heap.learned.take()
-    }
-
     /// An access that may come after its memory is gone, where the last step failed because that goes.
     pub fn late(&mut self) -> Option<Late> {
         lock(&self.universe).vm.heap.late.take()
@@ -314,7 +310,7 @@ impl<A: Copy> Explored<A> {
 
     /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not
     /// initialized.
-    pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Box<Failure>> {
+    pub fn check_initialized(&mut self, id: ThreadId) -> Result<(), Halt> {
         lock(&self.universe).check_initialized(self.row, id)
     }
 

@@ -8,6 +8,7 @@ use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
 use crate::vm::memory::{Atomics, Site, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
+use crate::vm::trap::{Checked, Halt};
 use crate::vm::{Vm, atomics, plain};
 
 use super::row::{Moment, Row};
@@ -102,7 +103,7 @@ impl<A: Copy> Universe<A> {
     }
 
     /// The state in which nothing has run.
-    pub fn begin(&mut self, row: RowId, basis: &Basis<A>) -> Result<(), Box<Failure>> {
+    pub fn begin(&mut self, row: RowId, basis: &Basis<A>) -> Result<(), Halt> {
         self.rows[row.0 as usize] = Row { steps_left: basis.options.max_steps, ..Row::default() };
         self.enter(row, ThreadId::MAIN);
         self.vm.threads.clear();
@@ -129,7 +130,7 @@ impl<A: Copy> Universe<A> {
         cue: Cue,
         moment: Moment,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<Stepped<A>, Box<Failure>> {
+    ) -> Result<Stepped<A>, Halt> {
         let at = &mut self.rows[row.0 as usize];
         let objects = &self.vm.heap.objects;
         let before = at.thread(moment.thread);
@@ -153,7 +154,7 @@ impl<A: Copy> Universe<A> {
         cue: Cue,
         moment: Moment,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<Stepped<A>, Box<Failure>> {
+    ) -> Result<Stepped<A>, Halt> {
         let id = moment.thread;
         let before = self.row(row).thread(id);
         let effect = match (self.threads.action(before), cue) {
@@ -213,12 +214,12 @@ impl<A: Copy> Universe<A> {
                 self.forget_if_full();
                 Ok(stepped)
             }
-            Err(failure) => {
+            Err(halt) => {
                 // What was printed is part of the report.
                 self.freeze_world();
                 self.leave(row);
                 self.drop_resident(id);
-                Err(failure)
+                Err(halt)
             }
         }
     }
@@ -254,12 +255,12 @@ impl<A: Copy> Universe<A> {
 
     /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not
     /// initialized.
-    pub fn check_initialized(&mut self, row: RowId, id: ThreadId) -> Result<(), Box<Failure>> {
+    pub fn check_initialized(&mut self, row: RowId, id: ThreadId) -> Result<(), Halt> {
         self.enter(row, id);
         let checked = self.vm.with_thread(id, |context, _| {
             let Some(pending) = context.thread.pending else { return Ok(()) };
             let checked = atomics::check_initialized(&mut context.space(), pending.action);
-            checked.map_err(|fault| context.failure(*fault))
+            checked.map_err(|trap| context.halt(*trap))
         });
         self.leave(row);
         self.drop_resident(id);
@@ -465,7 +466,7 @@ impl Vm {
         answer: Option<Answer>,
         moment: Moment,
         interpreter: &impl Interpreter<A>,
-    ) -> Result<A, Box<Failure>> {
+    ) -> Result<A, Halt> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
         if self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Clock)) {
@@ -476,7 +477,7 @@ impl Vm {
             // The access itself is the latest event; what follows comes after it.
             self.set_events(events.saturating_sub(1));
             self.with_thread(id, |context, _| {
-                plain::record(&mut context.space(), action, answer).map_err(|fault| context.failure(*fault))
+                plain::record(&mut context.space(), action, answer).map_err(|trap| context.halt(*trap))
             })?;
             self.answer(id, answer)?;
         }
@@ -508,7 +509,7 @@ impl Vm {
     }
 
     /// Lets a thread run to its next action that is one to whoever explores.
-    fn run_on<A>(&mut self, id: ThreadId, events: u32, interpreter: &impl Interpreter<A>) -> Result<A, Box<Failure>> {
+    fn run_on<A>(&mut self, id: ThreadId, events: u32, interpreter: &impl Interpreter<A>) -> Result<A, Halt> {
         self.set_events(events);
         loop {
             let stop = match self.pending(id) {
@@ -520,24 +521,24 @@ impl Vm {
             }
             self.keep_fresh(id);
             if let Stop::Exit(code @ (..=-1 | 1..)) = stop {
-                return Err(self.exit_failure(id, code));
+                return Err(self.exit_failure(id, code).into());
             }
             match interpreter.translate(stop, self.thread(id).life) {
                 Ok(Translated::Action(action)) => return Ok(action),
                 Ok(Translated::Answer(answer)) => self.answer(id, answer)?,
                 Err(reason) => {
                     let fault = Fault::unsupported(reason);
-                    return Err(Failure::new(*fault, &self.image.program, id, self.stack_trace(id)));
+                    return Err(Failure::new(fault, &self.image.program, id, self.stack_trace(id)).into());
                 }
             }
         }
     }
 
     /// Checks that an action may be taken, and makes its memory ready for it.
-    fn prepare(&mut self, id: ThreadId, action: Action, atomics: &impl Atomics) -> Result<(), Box<Failure>> {
+    fn prepare(&mut self, id: ThreadId, action: Action, atomics: &impl Atomics) -> Result<(), Halt> {
         self.with_thread(id, |context, _| {
             let ready = ready(&mut context.space(), action, atomics);
-            context.thread.life = ready.map_err(|fault| context.failure(*fault))?;
+            context.thread.life = ready.map_err(|trap| context.halt(*trap))?;
             Ok(())
         })
     }
@@ -554,10 +555,10 @@ impl Vm {
 
 /// Checks that an action may be taken, and makes its memory ready for it; in which of its lives the atomic is that it
 /// is to.
-fn ready(space: &mut Space, action: Action, atomics: &impl Atomics) -> Result<u32, Box<Fault>> {
+fn ready(space: &mut Space, action: Action, atomics: &impl Atomics) -> Checked<u32> {
     atomics::check(space, action)?;
     if let Action::PlainLoad { address, len } | Action::PlainStore { address, len, .. } = action {
-        return Ok(space.life(address, u64::from(len)));
+        return space.life(address, u64::from(len));
     }
     let Some((address, width)) = action.accessed() else { return Ok(0) };
     space.ask_atomic(address, u64::from(width.bytes()), atomics)

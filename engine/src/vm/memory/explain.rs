@@ -6,6 +6,7 @@ use crate::verdict::ErrorKind;
 use crate::vm::failure::{Failure, Fault, Late};
 use crate::vm::note::{AccessKind, NoteKind, local};
 use crate::vm::thread::ThreadId;
+use crate::vm::trap::Trap;
 
 use super::alloc::{Alloc, AllocKind, Freed};
 use super::heap::Found;
@@ -53,21 +54,21 @@ fn bytes(len: u64) -> String {
 
 /// An address that lacks the alignment. A null pointer is the greater error.
 #[cold]
-pub fn misaligned(space: &Space, address: u64, align: u64, access: Access) -> Box<Fault> {
+pub fn misaligned(space: &Space, address: u64, align: u64, access: Access) -> Box<Trap> {
     if address < NULL_PAGE {
-        return null(address, access);
+        return null(address, access).into();
     }
     let fault = Fault::new(
         ErrorKind::Misaligned,
         format!("misaligned {} at {address:#x}: the alignment is {align}", access.noun()),
     );
     match space.heap.look(address, space.globals) {
-        Found::Live(alloc) if address & STACK_BIT == 0 => note_alloc(fault, alloc),
-        _ => fault,
+        Found::Live(alloc) if address & STACK_BIT == 0 => note_alloc(fault, alloc).into(),
+        _ => fault.into(),
     }
 }
 
-fn null(address: u64, access: Access) -> Box<Fault> {
+fn null(address: u64, access: Access) -> Fault {
     let message = match address {
         0 => format!("{} through a null pointer", access.noun()),
         _ => format!("{} of unmapped memory at {address:#x}: a null or dangling pointer", access.noun()),
@@ -78,7 +79,13 @@ fn null(address: u64, access: Access) -> Box<Fault> {
 /// A range that may not be accessed.
 #[cold]
 #[inline(never)]
-pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
+pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Trap> {
+    invalid_access(space, address, len, access).into()
+}
+
+/// What is wrong with an access to a range.
+#[cold]
+pub fn invalid_access(space: &Space, address: u64, len: u64, access: Access) -> Fault {
     if address < NULL_PAGE {
         return null(address, access);
     }
@@ -102,7 +109,7 @@ pub fn access(space: &Space, address: u64, len: u64, access: Access) -> Box<Faul
     }
 }
 
-fn nothing(space: &Space, what: &str, address: u64) -> Box<Fault> {
+fn nothing(space: &Space, what: &str, address: u64) -> Fault {
     for back in 1..=NEAR {
         let before = address.wrapping_sub(back << GRANULE_BITS);
         match space.heap.look(before, space.globals) {
@@ -117,7 +124,7 @@ fn nothing(space: &Space, what: &str, address: u64) -> Box<Fault> {
     Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}: there is no allocation at this address"))
 }
 
-fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
+fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Fault {
     let kind = alloc.kind.describe();
     let size = bytes(alloc.size);
     let message = if address < alloc.base {
@@ -131,7 +138,7 @@ fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Box<Fault> {
 /// Memory goes that another thread has accessed, and neither happens before the other: the error that this is, and the
 /// one that it is if the access may come later. The access was to this address.
 #[cold]
-pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<Fault>, Late) {
+pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Fault, Late) {
     let access = if other.kind.write { Access::Write } else { Access::Read };
     let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
     let events = space.heap.tracking.as_ref().map(|tracking| tracking.events);
@@ -156,12 +163,12 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Box<
     fault.address.get_or_insert(address);
     let access = if other.kind.write { AccessKind::Write } else { AccessKind::Read };
     let fault = fault.note(NoteKind::Unordered { access }, None, None);
-    let failure = Failure::at(*fault, space.program, other.thread, other.place, other.event);
+    let failure = Failure::at(fault, space.program, other.thread, other.place, other.event);
     (track::race(end, other).about(address), Late { thread: other.thread, events: other.event, failure })
 }
 
 /// An access to a local variable, in a frame that begins at this address, which ends with its function, or before.
-fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u64)) -> Box<Fault> {
+fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u64)) -> Fault {
     if space.stack.slot_address(0) != frame {
         return used_after_return(what);
     }
@@ -169,15 +176,15 @@ fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u
     frame_access(space, what, func, offset, offset)
 }
 
-fn note_alloc(fault: Box<Fault>, alloc: &Alloc) -> Box<Fault> {
+fn note_alloc(fault: Fault, alloc: &Alloc) -> Fault {
     if alloc.kind.is_heap() { note_place(fault, NoteKind::Allocated, alloc.place, alloc.thread) } else { fault }
 }
 
-fn note_place(fault: Box<Fault>, kind: NoteKind, place: PlaceId, thread: ThreadId) -> Box<Fault> {
+fn note_place(fault: Fault, kind: NoteKind, place: PlaceId, thread: ThreadId) -> Fault {
     fault.note(kind, Some(place), Some(thread))
 }
 
-fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
+fn note_freed(fault: Fault, freed: &Freed) -> Fault {
     let fault = if freed.kind.is_heap() {
         note_place(fault, NoteKind::Allocated, freed.allocated_at, freed.allocated_by)
     } else {
@@ -187,7 +194,7 @@ fn note_freed(fault: Box<Fault>, freed: &Freed) -> Box<Fault> {
     note_place(fault, end, freed.freed_at, freed.freed_by)
 }
 
-fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
+fn used_after_free(what: &str, freed: &Freed) -> Fault {
     if let AllocKind::Frame(_) = freed.kind {
         return used_after_return(what);
     }
@@ -196,7 +203,7 @@ fn used_after_free(what: &str, freed: &Freed) -> Box<Fault> {
     note_freed(Fault::new(ErrorKind::UseAfterFree, message).about(freed.base), freed)
 }
 
-fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fault> {
+fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Fault {
     let what = access.phrase(len);
     let Some(stack) = stack_of(space, address) else {
         return Fault::new(
@@ -218,7 +225,7 @@ fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Box<Fa
     frame_access(space, &what, frame.func, offset, dead)
 }
 
-fn used_after_return(what: &str) -> Box<Fault> {
+fn used_after_return(what: &str) -> Fault {
     Fault::new(ErrorKind::UseAfterFree, format!("{what} in a local variable of a function that has returned"))
 }
 
@@ -230,7 +237,7 @@ fn first_dead(space: &Space, address: u64, len: u64) -> Option<u64> {
 }
 
 /// A range in the frame of a function, of which the byte at the offset `dead` is the first that is not accessible.
-fn frame_access(space: &Space, what: &str, func: FuncId, offset: u32, dead: u32) -> Box<Fault> {
+fn frame_access(space: &Space, what: &str, func: FuncId, offset: u32, dead: u32) -> Fault {
     let function = space.program.function(func);
     let covers = |at: u32| function.slots.iter().find(|slot| slot_range(slot).contains(&at));
     match (covers(offset), covers(dead)) {
@@ -272,7 +279,7 @@ fn stack_of<'a>(space: &'a Space, address: u64) -> Option<&'a Stack> {
 /// A range that may be accessed, but has bytes that are not initialized.
 #[cold]
 #[inline(never)]
-pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
+pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Trap> {
     let mut first = 0;
     if let Ok((_, shadow)) = space.untracked_range(address, len) {
         first = shadow.iter().position(|byte| byte & 1 == 0).unwrap_or(0);
@@ -283,24 +290,25 @@ pub fn uninitialized(space: &mut Space, address: u64, len: u64) -> Box<Fault> {
     };
     let fault = Fault::new(ErrorKind::UninitializedRead, message);
     if address & STACK_BIT != 0 {
-        return note_variable(space, fault, address + first as u64);
+        return note_variable(space, fault, address + first as u64).into();
     }
-    match space.heap.look(address, space.globals) {
+    let fault = match space.heap.look(address, space.globals) {
         Found::Live(Alloc { kind: AllocKind::Frame(func), base, .. }) => {
             note_slot(space, fault, *func, address.wrapping_sub(*base) as u32 + first as u32)
         }
         Found::Live(alloc) => note_alloc(fault, alloc),
         _ => fault,
-    }
+    };
+    fault.into()
 }
 
-fn note_variable(space: &Space, fault: Box<Fault>, address: u64) -> Box<Fault> {
+fn note_variable(space: &Space, fault: Fault, address: u64) -> Fault {
     let Some(frame) = stack_of(space, address).and_then(|stack| stack.frame(address)) else { return fault };
     note_slot(space, fault, frame.func, MemFrame::offset(address))
 }
 
 /// A note about the variable at an offset in the frame of a function.
-fn note_slot(space: &Space, fault: Box<Fault>, func: FuncId, offset: u32) -> Box<Fault> {
+fn note_slot(space: &Space, fault: Fault, func: FuncId, offset: u32) -> Fault {
     let function = space.program.function(func);
     let slot = function.slots.iter().find(|slot| slot_range(slot).contains(&offset));
     match slot {
@@ -314,7 +322,7 @@ fn note_slot(space: &Space, fault: Box<Fault>, func: FuncId, offset: u32) -> Box
 
 /// Something that cannot be freed.
 #[cold]
-pub fn free(space: &Space, address: u64) -> Box<Fault> {
+pub fn free(space: &Space, address: u64) -> Fault {
     let invalid = |message: String| Fault::new(ErrorKind::InvalidFree, message);
     let local = || invalid("free of a pointer to a local variable".to_owned());
     if address & STACK_BIT != 0 {

@@ -7,6 +7,7 @@ use crate::program::address::{HEAP_REGION, REGION_BITS, STACK_BIT};
 use crate::program::{FuncId, Slot};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::Fault;
+use crate::vm::trap::{Checked, Trap};
 
 use super::alloc::{Alloc, AllocKind};
 use super::explain::{self, Access};
@@ -14,8 +15,6 @@ use super::heap::Found;
 use super::shadow::LIVE;
 use super::space::Space;
 use super::stack::MemFrame;
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 /// The largest size of anything that pointers point to.
 const MAX_SIZE: u64 = i64::MAX as u64;
@@ -38,7 +37,9 @@ impl Space<'_> {
             return Err(explain::misaligned(self, address, align, Access::Borrow));
         }
         if size > MAX_SIZE {
-            return Err(Fault::undefined(format!("reference to {size} bytes, more than any allocation can have")));
+            return Err(
+                Fault::undefined(format!("reference to {size} bytes, more than any allocation can have")).into()
+            );
         }
         match self.extent(address) {
             _ if size == 0 => Ok(()),
@@ -57,7 +58,8 @@ impl Space<'_> {
         let Some(moved) = moved else {
             return Err(Fault::undefined(format!(
                 "pointer arithmetic by {bytes} bytes, more than any allocation can have"
-            )));
+            ))
+            .into());
         };
         if self.is_one(address.min(moved), address.max(moved)) {
             return Ok(());
@@ -68,16 +70,16 @@ impl Space<'_> {
     /// Checks that two pointers point into the same, and are so many bytes apart, or a multiple.
     pub fn check_distance(&self, a: u64, b: u64, size: u64, unsigned: bool) -> Checked<()> {
         if unsigned && a < b {
-            return Err(Fault::undefined("unsigned pointer distance to a pointer that comes before"));
+            return Err(Fault::undefined("unsigned pointer distance to a pointer that comes before").into());
         }
         if !a.abs_diff(b).is_multiple_of(size.max(1)) {
             let message = format!("the distance of two pointers is no multiple of the {size} bytes of an element");
-            return Err(Fault::undefined(message));
+            return Err(Fault::undefined(message).into());
         }
         if a == b || self.is_one(a.min(b), a.max(b)) {
             return Ok(());
         }
-        Err(Fault::undefined("distance of pointers that do not point into the same"))
+        Err(Fault::undefined("distance of pointers that do not point into the same").into())
     }
 
     /// Whether a range is part of one piece of memory, as far as is known.
@@ -90,12 +92,13 @@ impl Space<'_> {
     }
 
     #[cold]
-    fn out_of_extent(&self, address: u64, message: String) -> Box<Fault> {
-        let why = explain::access(self, address, 1, Access::Borrow);
-        match self.extent(address) {
-            Extent::Nothing => Box::new(Fault { message: format!("{message}: {}", why.message), ..*why }),
+    fn out_of_extent(&self, address: u64, message: String) -> Box<Trap> {
+        let why = explain::invalid_access(self, address, 1, Access::Borrow);
+        let fault = match self.extent(address) {
+            Extent::Nothing => Fault { message: format!("{message}: {}", why.message), ..why },
             _ => Fault::new(ErrorKind::OutOfBounds, message),
-        }
+        };
+        fault.into()
     }
 
     fn extent(&self, address: u64) -> Extent {

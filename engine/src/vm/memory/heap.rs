@@ -19,7 +19,7 @@ use crate::vm::thread::ThreadId;
 use super::alloc::{Alloc, AllocKind, Freed, Sharing, covers};
 use super::objects::{Key, ObjectId, Objects, Version};
 use super::table::{Entry, Table, index_of};
-use super::track::{PlainStore, Site, Tracking};
+use super::track::{PlainStore, Tracking};
 use super::value::{Value, Values};
 
 /// Larger blocks than this do not exist: asking for one fails as if memory was exhausted.
@@ -100,12 +100,8 @@ pub struct Heap {
     pub tracking: Option<Box<Tracking>>,
     /// What threads share, while the program is explored.
     pub objects: Objects,
-    /// Memory that turned out to be shared.
-    pub learned: Option<Site>,
     /// An access that may come after its memory is gone, where that goes.
     pub late: Option<Late>,
-    /// An atomic whose value memory needs: its address and size.
-    pub refresh: Option<(u64, u32)>,
     /// Atomics that were overwritten by plain writes.
     pub plain_stores: Vec<PlainStore>,
     /// The thread that runs.
@@ -511,7 +507,7 @@ impl Heap {
         self.vacant.clear();
         self.forget_all();
         self.plain_stores.clear();
-        (self.learned, self.late, self.refresh) = (None, None, None);
+        self.late = None;
         self.live = 0;
         self.objects.begin();
     }

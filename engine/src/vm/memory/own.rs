@@ -24,6 +24,7 @@ use crate::vm::action::{Action, Answer};
 use crate::vm::failure::Fault;
 use crate::vm::image::Globals;
 use crate::vm::thread::ThreadId;
+use crate::vm::trap::{Checked, Trap};
 
 use super::alloc::{Alloc, AllocKind, Sharing};
 use super::explain::Access;
@@ -33,8 +34,6 @@ use super::races::Kind;
 use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
 use super::track::{Site, Source, Target};
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 /// Programs may keep something else in the upper bits of a pointer.
 const POINTER: u64 = (1 << 47) - 1;
@@ -125,11 +124,11 @@ impl Space<'_> {
 
     /// Others see memory before they should.
     #[cold]
-    pub fn learn_seen(&mut self, object: ObjectId) -> Box<Fault> {
+    pub fn learn_seen(&mut self, object: ObjectId) -> Box<Trap> {
         let owned = self.heap.objects.owned(object).map(|index| self.heap.owned_mut(index).source());
         match owned.or_else(|| self.heap.objects.origin(object)) {
-            Some(source) => self.learn(Site::Seen(source)),
-            None => Fault::unsupported("memory that is seen by others and comes from nowhere"),
+            Some(source) => Trap::learn(Site::Seen(source)),
+            None => Fault::unsupported("memory that is seen by others and comes from nowhere").into(),
         }
     }
 

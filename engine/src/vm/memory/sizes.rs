@@ -13,6 +13,7 @@ use crate::program::PlaceId;
 use crate::program::address::STACK_BIT;
 use crate::vm::failure::Fault;
 use crate::vm::note::RacingPair;
+use crate::vm::trap::{Checked, Trap};
 
 use super::heap::Found;
 use super::objects::{AtomId, Deed, Touch, is_noted};
@@ -20,8 +21,6 @@ use super::races::{Kind, Record};
 use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
 use super::track::{Site, Target, access, address_of};
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 /// What whoever explores knows of atomics.
 pub trait Atomics {
@@ -34,10 +33,10 @@ pub trait Atomics {
 
 impl Space<'_> {
     /// In which of its lives an atomic is.
-    pub fn life(&mut self, address: u64, len: u64) -> u32 {
-        let Ok(Some(target)) = self.shared(address, len) else { return 0 };
+    pub fn life(&mut self, address: u64, len: u64) -> Checked<u32> {
+        let Some(target) = self.shared(address, len)? else { return Ok(0) };
         let objects = &self.heap.objects;
-        objects.find_atom(target.piece).map_or(0, |atom| objects.lives.get(atom))
+        Ok(objects.find_atom(target.piece).map_or(0, |atom| objects.lives.get(atom)))
     }
 
     /// An atomic access is about to be made, which may be made: in which of its lives the atomic is.
@@ -115,7 +114,7 @@ impl Space<'_> {
         let rivals: Vec<AtomId> = objects.rivals(atom, &objects.noted).collect();
         objects.log.unique |= !rivals.is_empty();
         match target.global {
-            Some(global) if !rivals.is_empty() && !self.is_watched(global) => Err(self.learn(Site::Static(global))),
+            Some(global) if !rivals.is_empty() && !self.is_watched(global) => Err(Trap::learn(Site::Static(global))),
             _ => Ok(rivals),
         }
     }
@@ -142,7 +141,7 @@ impl Space<'_> {
 
     /// Memory that the thread keeps for itself has atomics of several sizes: as shared memory it is looked after.
     #[cold]
-    fn share_own(&mut self, address: u64) -> Box<Fault> {
+    fn share_own(&self, address: u64) -> Box<Trap> {
         let site = if address & STACK_BIT != 0 {
             self.stack.frame(address).map(|frame| Site::Frame(frame.func))
         } else {
@@ -155,17 +154,18 @@ impl Space<'_> {
         let is_new =
             |site: &Site| self.heap.tracking.as_ref().is_some_and(|tracking| !tracking.tracked.contains(*site));
         match site.filter(is_new) {
-            Some(site) => self.learn(site),
+            Some(site) => Trap::learn(site),
             None => Fault::unsupported(
                 "atomic and non-atomic accesses, or atomic accesses of several sizes, to memory of this kind",
-            ),
+            )
+            .into(),
         }
     }
 }
 
 /// Two atomic accesses of different sizes, or to different bytes that overlap, are not ordered.
 #[cold]
-pub fn mixed_size_race(this: Kind, other: &Record) -> Box<Fault> {
+pub fn mixed_size_race(this: Kind, other: &Record) -> Fault {
     let pair = RacingPair { this: access(this), that: access(other.kind), other: other.thread, mixed_sizes: true };
     Fault::race(pair, other.place, other.event)
 }

@@ -11,14 +11,13 @@ use crate::vm::frame::Frame;
 use crate::vm::image::{Globals, Image};
 use crate::vm::note::NoteKind;
 use crate::vm::thread::{Thread, ThreadId};
+use crate::vm::trap::{Checked, Trap};
 
 use super::alloc::AllocKind;
 use super::explain::{self, Access};
 use super::heap::{Found, Heap};
 use super::shadow::{self, INIT, LIVE};
 use super::stack::Stack;
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 /// Copies of up to this many bytes go through the machine's own stack.
 const SMALL: usize = 64;
@@ -226,7 +225,7 @@ impl Space<'_> {
             Spot::Stack(at) => Ok(self.stack.slices_mut(at, len)),
             Spot::OtherStack(at) => match other_mut(self.threads, address) {
                 Some(thread) => Ok(thread.stack.slices_mut(at, len)),
-                None => Err(Fault::undefined("write to a thread that has finished")),
+                None => Err(Fault::undefined("write to a thread that has finished").into()),
             },
             Spot::Owned(index, start) => Ok(self.heap.owned_mut(index).slices_mut(start, len)),
             Spot::Nowhere => Err(explain::access(self, address, len, Access::Write)),
@@ -388,7 +387,8 @@ impl Space<'_> {
             self.range_mut(dst, len)?;
             return Err(Fault::undefined(format!(
                 "copy_nonoverlapping of {len} bytes from {src:#x} to {dst:#x}: the ranges overlap"
-            )));
+            ))
+            .into());
         }
         self.copy(dst, src, len)
     }
@@ -473,7 +473,7 @@ impl Space<'_> {
     /// Why the current frame cannot be accessed so.
     #[inline(never)]
     #[cold]
-    fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Fault> {
+    fn slot_fault(&mut self, offset: u16, len: u64, access: Access) -> Box<Trap> {
         let address = self.stack.slot_address(offset);
         match access {
             Access::Read if self.stack.range(address, len).is_some() => explain::uninitialized(self, address, len),
@@ -505,13 +505,11 @@ impl Space<'_> {
                 return Ok(());
             };
             let (place, thread) = (alloc.place, alloc.thread);
-            return Err(Fault::new(ErrorKind::InvalidFree, mismatch).note(
-                NoteKind::Allocated,
-                Some(place),
-                Some(thread),
-            ));
+            return Err(Fault::new(ErrorKind::InvalidFree, mismatch)
+                .note(NoteKind::Allocated, Some(place), Some(thread))
+                .into());
         }
-        Err(explain::free(self, address))
+        Err(explain::free(self, address).into())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Tracking accesses to shared memory, while a program is explored.
 //!
 //! Memory that one thread alone uses is that thread's own: the fast paths see nothing else. Which memory is shared is
-//! learned: when a thread touches what another one keeps for itself, the run ends ([`Heap::learned`](super::Heap)), and
-//! exploring begins again with the memory that is allocated at that place shared from the start. Statics are always
-//! shared.
+//! learned: when a thread touches what another one keeps for itself, the run ends ([`Trap::Learn`]), and exploring
+//! begins again with the memory that is allocated at that place shared from the start. Statics are always shared.
 //!
 //! In shared memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
-//! ([`Heap::refresh`](super::Heap)), a plain write tells it ([`Heap::plain_stores`](super::Heap)).
+//! ([`Trap::NeedValue`]), a plain write tells it ([`Heap::plain_stores`](super::Heap)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use crate::program::{FuncId, PlaceId};
 use crate::vm::failure::Fault;
 use crate::vm::note::{AccessKind, RacingPair};
 use crate::vm::thread::ThreadId;
+use crate::vm::trap::{Checked, Trap};
 
 use super::alloc::{AllocKind, Sharing};
 use super::explain::{self, Access};
@@ -25,8 +25,6 @@ use super::objects::{AtomId, Deed, Key, Touch, set_noted};
 use super::races::{Kind, Piece, Record};
 use super::sizes::mixed_size_race;
 use super::space::{Space, stack_thread};
-
-type Checked<T> = Result<T, Box<Fault>>;
 
 /// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -253,7 +251,7 @@ impl Space<'_> {
     fn look_at_other_stack(&mut self, address: u64) -> Checked<Option<Target>> {
         let Some(Some(other)) = self.heap.objects.others.get(stack_thread(address)) else { return Ok(None) };
         match other.thread.stack.frame(address).map(|frame| frame.func) {
-            Some(func) => Err(self.learn(Site::Frame(func))),
+            Some(func) => Err(Trap::learn(Site::Frame(func))),
             None => Ok(None),
         }
     }
@@ -261,21 +259,15 @@ impl Space<'_> {
     fn look_at_other_heap(&mut self, address: u64) -> Checked<Option<Target>> {
         let Some(alloc) = self.heap.foreign(address, self.globals) else { return Ok(None) };
         let site = if alloc.quiet { Site::Quiet(alloc.place) } else { Site::Place(alloc.place) };
-        Err(self.learn(site))
-    }
-
-    #[cold]
-    pub fn learn(&mut self, site: Site) -> Box<Fault> {
-        self.heap.learned = Some(site);
-        Fault::limit("memory is shared that was not tracked")
+        Err(Trap::learn(site))
     }
 
     /// An access races with one that was left out.
     #[cold]
-    fn learn_contended(&mut self, piece: Piece) -> Box<Fault> {
+    fn learn_contended(&self, piece: Piece) -> Box<Trap> {
         match self.heap.objects.origin(piece.object) {
-            Some(source) => self.learn(Site::Contended { source, start: piece.start, end: piece.end }),
-            None => Fault::unsupported("a race with memory that comes from nowhere"),
+            Some(source) => Trap::learn(Site::Contended { source, start: piece.start, end: piece.end }),
+            None => Fault::unsupported("a race with memory that comes from nowhere").into(),
         }
     }
 
@@ -308,7 +300,7 @@ impl Space<'_> {
             && !self.is_watched(global)
             && !self.quiet
         {
-            return Err(self.learn(Site::Static(global)));
+            return Err(Trap::learn(Site::Static(global)));
         }
         if deed == Deed::Free {
             return Ok(());
@@ -320,8 +312,7 @@ impl Space<'_> {
             let (address, len) = address_of(target, piece);
             let fresh = self.heap.tracking.as_ref().is_some_and(|tracking| tracking.fresh.contains(&(address, len)));
             if !fresh && !(deed == Deed::Write && whole) {
-                self.heap.refresh = Some((address, len));
-                return Err(Fault::limit("the value of an atomic is in the graph"));
+                return Err(Trap::need_value(address, len));
             }
         }
         Ok(())
@@ -369,7 +360,7 @@ impl Space<'_> {
                 false => race(access(kind), &other),
             };
             let skipped = other.piece.start.saturating_sub(piece.start);
-            return Err(fault.about(target.address + u64::from(skipped)));
+            return Err(fault.about(target.address + u64::from(skipped)).into());
         }
         if kept {
             self.heap.objects.races.note(record);
@@ -397,7 +388,7 @@ impl Space<'_> {
             let at = address - u64::from(piece.start) + u64::from(other.piece.start.max(piece.start));
             let (fault, late) = explain::end(self, at, &other, place);
             self.heap.late = Some(late);
-            return Err(fault);
+            return Err(fault.into());
         }
         self.heap.objects.races.clear(piece);
         self.log(Touch { piece, deed: Deed::Free, place });
@@ -553,7 +544,7 @@ pub fn access(kind: Kind) -> AccessKind {
 
 /// `this` races with an access of another thread.
 #[cold]
-pub fn race(this: AccessKind, other: &Record) -> Box<Fault> {
+pub fn race(this: AccessKind, other: &Record) -> Fault {
     let pair = RacingPair { this, that: access(other.kind), other: other.thread, mixed_sizes: false };
     Fault::race(pair, other.place, other.event)
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::program::{AtomicWidth, BinOp, Builtin, FuncId, Op, Ordering, Program, RmwOp, Width};
 use crate::vm::{
-    Action, Answer, Atomics, Basis, Cue, Effect, Explored, Failure, Image, Interpreter, Reply, RunOptions, Stop,
-    ThreadId, Tracked, Translated, run_image,
+    Action, Answer, Atomics, Basis, Cue, Effect, Explored, Halt, Image, Interpreter, Reply, RunOptions, Stop, ThreadId,
+    Tracked, Translated, run_image,
 };
 
 use super::asm::{Asm, U64, r};
@@ -98,7 +98,7 @@ impl Interpreter<Action> for Plain {
     }
 }
 
-fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Box<Failure>> {
+fn step(state: &mut Explored<Action>, cue: Cue) -> Result<Action, Halt> {
     state.step(ThreadId::MAIN, cue, &[0], 0, &Plain).map(|stepped| stepped.action)
 }
 
