@@ -3,7 +3,8 @@
 //! Threads are alike if the same thread spawned them at the same place, one after the other, and they [began with the
 //! same](crate::vm::Birth). They are told apart by whoever
 //!
-//! - accesses memory that threads share between spawning one and the other, or between joining one and the other;
+//! - accesses memory that threads share between spawning one and the other, or between joining one and the other; or
+//!   asks what time it is there, which depends on how long threads that it has joined have slept;
 //! - joins them and finds that not the same is left of both: they return something else, or one has panicked;
 //! - waits for one of them in another way, or wakes it: that is an event in the memory that it has begun with;
 //! - asks for the id or the name of a thread ([`super::identity`]).

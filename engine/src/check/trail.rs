@@ -265,6 +265,16 @@ impl Trails {
         })
     }
 
+    /// Whether a thread has given back a lock since, and then taken it again: it had the lock then, and has it now. An
+    /// iteration does not end there, as the thread does not keep others from taking the lock, though it would seem so if
+    /// it waited; it ends where the thread does not have the lock.
+    fn has_held(&self, thread: ThreadId, from: u32) -> bool {
+        self.writes_of(thread, from).any(|write| {
+            let first = || self.writes_of(thread, from).find(|other| other.loc == write.loc);
+            write.locks && first().is_some_and(|first| !first.locks)
+        })
+    }
+
     /// A thread is at a place: says how often it has come back there.
     pub fn come_back(&mut self, thread: ThreadId, site: u64) -> u32 {
         match self.rounds.iter_mut().find(|rounds| (rounds.thread, rounds.site) == (thread, site)) {
@@ -302,6 +312,7 @@ impl Trails {
             visited = match visit.mark == mark {
                 true if self.has_accessed_more(visit) => visited.max(differently),
                 true if visit.changed && visit.blocks != blocks => Visited::AlikeButForBlocks,
+                true if self.has_held(thread, visit.writes) => visited.max(differently),
                 true if visit.writes == writes || self.is_undone(thread, visit.writes) => {
                     let undone = visit.writes != writes;
                     return Visited::Alike { events: visit.events, undone, touched: visit.touched };
@@ -360,5 +371,7 @@ pub fn effect(action: &Action, value: u64, wrote: bool) -> Effect {
         _ => return Effect::Lasting,
     };
     let read = (!matches!(action, Action::Store { .. })).then_some(value);
-    Effect::Write(Write { loc: loc.index() as u32, read, written, adds: action.adds() })
+    // A word that is 0 is free.
+    let (adds, locks) = (action.adds(), action.is_lock() && written != 0);
+    Effect::Write(Write { loc: loc.index() as u32, read, written, adds, locks })
 }

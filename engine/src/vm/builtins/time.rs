@@ -80,7 +80,7 @@ fn catch_up(context: &mut Context) {
         return;
     };
     let objects = &mut context.heap.objects;
-    objects.log.unique = true;
+    (objects.log.unique, objects.log.clocks) = (true, true);
     let before = |seen: &Vec<u32>, index: usize| seen.get(index).copied().unwrap_or(0);
     for (index, other) in objects.others.iter().enumerate() {
         let seen = before(&tracking.clock, index).max(before(&tracking.causes, index));

@@ -100,6 +100,8 @@ pub struct Write {
     pub written: u64,
     /// Whether it is a sum of that and a number.
     pub adds: bool,
+    /// Whether it takes a lock, for which others may wait until it is given back.
+    pub locks: bool,
 }
 
 /// What a thread has changed of what threads share.

@@ -108,6 +108,8 @@ pub struct Log {
     pub touches: Vec<Touch>,
     /// Whether it depended on something else besides.
     pub unique: bool,
+    /// Whether it depended on the clocks of other threads.
+    pub clocks: bool,
 }
 
 impl Log {
@@ -178,12 +180,12 @@ impl Objects {
     /// A thread begins to run in a state.
     pub fn begin(&mut self) {
         self.step += 1;
-        let Log { reads, shapes, changed, touches, unique } = &mut self.log;
+        let Log { reads, shapes, changed, touches, unique, clocks } = &mut self.log;
         reads.clear();
         shapes.clear();
         changed.clear();
         touches.clear();
-        *unique = false;
+        (*unique, *clocks) = (false, false);
         self.versions.resize(self.keys.len().max(self.versions.len()), Version::NONE);
         self.owned.fill(0);
     }
@@ -245,7 +247,7 @@ impl Objects {
 
     /// What the thread that runs has accessed of tracked memory, given what others contend for.
     pub fn touched(&self, tracked: &Tracked) -> Touched {
-        let mut touched = Touched::default();
+        let mut touched = Touched { looked: self.log.clocks, ..Touched::default() };
         for Touch { piece, deed, .. } in &self.log.touches {
             let write = match *deed {
                 Deed::Read => false,

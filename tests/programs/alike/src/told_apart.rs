@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
+use std::time::{Duration, Instant};
 
 static X: AtomicUsize = AtomicUsize::new(0);
 static Y: AtomicUsize = AtomicUsize::new(0);
@@ -67,6 +68,33 @@ fn by_joining_one() {
 #[dpor::test(expect = "panic")]
 fn by_joining_one_first() {
     joined_in_between(1);
+}
+
+// Whoever comes first, or second, sleeps; the thread that joins one of them asks how long that took before it has joined
+// the other. If it has joined the one that sleeps, that is at least as long as this one has slept, or else much less.
+fn asks_for_the_time(sleeps: usize) -> bool {
+    const LONG: Duration = Duration::from_millis(5);
+    let body = move || {
+        if X.fetch_add(1, Relaxed) == sleeps {
+            thread::sleep(LONG);
+        }
+    };
+    let before = Instant::now();
+    let [first, second] = [(); 2].map(|()| thread::spawn(body));
+    first.join().unwrap();
+    let elapsed = before.elapsed();
+    second.join().unwrap();
+    elapsed >= LONG
+}
+
+#[dpor::test(expect = "panic")]
+fn by_the_time_when_the_first_sleeps() {
+    assert!(asks_for_the_time(0));
+}
+
+#[dpor::test(expect = "panic")]
+fn by_the_time_when_the_second_sleeps() {
+    assert!(!asks_for_the_time(1));
 }
 
 // Whoever comes first writes; the thread that joins one of them looks before it has joined the other.

@@ -116,6 +116,55 @@ fn waiting_with_a_lock() {
     thread.join().unwrap();
 }
 
+// Looks at what a lock protects, again and again, and gives the lock back each time: the other thread can take it in
+// between. Once a thread has looked at what another one writes, that place in the loop where it has the lock is the first
+// to which it comes back.
+#[dpor::test]
+fn looking_with_a_lock() {
+    static LOCK: Mutex<usize> = Mutex::new(0);
+    let looks = || {
+        while X.load(Acquire) == 0 {
+            hint::black_box(*LOCK.lock().unwrap());
+        }
+    };
+    let writes = || {
+        *LOCK.lock().unwrap() = 1;
+        X.store(1, Release);
+    };
+    two(looks, writes);
+}
+
+// Has the lock whenever it looks, and gives it back only for a moment.
+#[dpor::test]
+fn giving_a_lock_back_for_a_moment() {
+    static LOCK: Mutex<bool> = Mutex::new(false);
+    let looks = || {
+        let mut ready = LOCK.lock().unwrap();
+        while !*ready {
+            drop(ready);
+            ready = LOCK.lock().unwrap();
+        }
+    };
+    two(looks, || *LOCK.lock().unwrap() = true);
+}
+
+#[dpor::test]
+fn giving_a_lock_back_for_a_moment_while_waiting_for_a_flag() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let looks = || {
+        let mut guard = LOCK.lock().unwrap();
+        while X.load(Relaxed) == 0 {
+            drop(guard);
+            guard = LOCK.lock().unwrap();
+        }
+    };
+    let sets = || {
+        let _guard = LOCK.lock().unwrap();
+        X.store(1, Relaxed);
+    };
+    two(looks, sets);
+}
+
 // A message, handed over by waiting for its flag: what comes after the loop sees what came before the flag.
 #[dpor::test]
 fn handed_over() {
