@@ -8,6 +8,7 @@ use dpor_reference::agreement::{LOOP_MODELS, agrees_on_commuting, cases};
 use dpor_reference::commuting::{compare, kinds};
 use dpor_reference::generate::commuting;
 use dpor_reference::program::{Prog, Stmt, Val};
+use dpor_reference::readers;
 use proptest::prelude::*;
 
 proptest! {
@@ -31,6 +32,25 @@ proptest! {
     #[test]
     fn counters_of_spawned_threads(prog in programs(3)) {
         compare(&prog, kinds()[3].1)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    #[test]
+    fn readers_of_a_lock(prog in readers::programs(0)) {
+        readers::compare(&prog)?;
+    }
+
+    #[test]
+    fn readers_that_may_race(prog in readers::programs(1)) {
+        readers::compare(&prog)?;
+    }
+
+    #[test]
+    fn readers_that_come_again(prog in readers::programs(2)) {
+        readers::compare(&prog)?;
     }
 }
 

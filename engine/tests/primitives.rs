@@ -113,6 +113,50 @@ fn readers_and_writers() {
     assert_eq!(counts(vec![reader(), reader(), writer()]), (6 + 6 + 2, 0));
 }
 
+/// In which order readers lock and unlock makes no difference: only which of them come before a writer does.
+#[test]
+fn readers_and_writers_that_commute() {
+    let reader = |sections: usize| {
+        let mut code = Code::new();
+        for _ in 0..sections {
+            code.await_then(loc(0), Test::Below(9), Then::Add(1), MemOrder::Acquire);
+            code.rmw(RmwOp::Add, loc(0), u64::MAX, MemOrder::Release);
+        }
+        code
+    };
+    let writer = || {
+        let mut code = Code::new();
+        code.await_then(loc(0), Test::Is(0), Then::Set(9), MemOrder::Acquire);
+        code.store(loc(0), 0, MemOrder::Release);
+        code
+    };
+    let all = |readers: usize, sections: usize, writers: usize| {
+        let readers = (0..readers).map(|_| reader(sections));
+        let codes: Vec<Code> = readers.chain((0..writers).map(|_| writer())).collect();
+        let program = Litmus::new(codes, vec![0; 4]);
+        let counts = MemoryModel::ALL.map(|model| {
+            let run = |workers| explore(&program, &Config { workers, commute: true, ..Config::new(model) });
+            let (report, other) = (run(1), run(2));
+            assert!(report.complete && report.errors.is_empty());
+            assert_eq!((report.stats.executions, report.stats.blocked), (other.stats.executions, 0));
+            report.stats.executions
+        });
+        assert!(counts.iter().all(|&count| count == counts[0]), "{counts:?}");
+        counts[0]
+    };
+    for n in 1..=5 {
+        assert_eq!(all(n, 1, 0), 1);
+        assert_eq!(all(n, 1, 1), 1 << n);
+        assert_eq!(all(n, 1, 2), 2 * 3u64.pow(n as u32));
+    }
+    // A writer before, between or after the two sections of each reader.
+    assert_eq!(all(2, 2, 0), 1);
+    assert_eq!(all(2, 2, 1), 9);
+    assert_eq!(all(3, 2, 1), 27);
+    // Of each reader, two sections among three writers: 10 ways.
+    assert_eq!(all(2, 2, 3), 6 * 100);
+}
+
 /// Of n threads that all want to do something once, one does, and the others see that it was done.
 #[test]
 fn once() {

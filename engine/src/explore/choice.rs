@@ -21,6 +21,9 @@ pub(super) enum Choice {
     /// writes, by their positions. `own` are those that the update itself sees, if it is not blind. `stays` is false
     /// where what was revisited has to revisit something, in turn.
     RevisitAmong { thread: ThreadId, read: EventId, cut: u64, own: u64, read_way: u32, in_graph: bool, stays: bool },
+    /// The thread locks before the event that has the lock, or had it; if that is a reader, and the thread a writer, these
+    /// of the readers that shared the lock with it come before the writer, by their places among them.
+    Overtake { thread: ThreadId, read: EventId, before: u64 },
     /// The choice is this one.
     Value(Value),
     /// The pending write of the thread goes to this place and revisits the read. A read-modify-write reads from

@@ -26,7 +26,7 @@ use crate::model::{Model, Site};
 use std::ops::Range;
 
 /// Where more updates than this are there to choose from, their order is explored.
-const MAX_OPTIONAL: usize = 10;
+pub(super) const MAX_OPTIONAL: usize = 10;
 /// Where a location has more writes than this, the order of updates is explored.
 const MAX_WRITES: usize = 60;
 /// Where there are more cuts than this, an update is not eligible to be blind.
@@ -112,6 +112,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         let action = self.graph().thread(thread).pending;
+        if action.is_read_lock() || self.graph().has_read_locks_at(loc) {
+            return self.decide_shared(thread, loc);
+        }
         let candidate = action.may_be_blind();
         if !candidate && !self.graph().has_candidates_at(loc) {
             return false;
@@ -438,6 +441,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Event { loc, fixed, .. } = *graph.event(id);
         let was_there = |other: &EventId| *other != id && write.was_there(graph, id, *other);
         let there: Vec<EventId> = graph.location(loc).co[1..].iter().copied().filter(was_there).collect();
+        if graph.has_read_locks_at(loc) {
+            return !fixed;
+        }
         let update = self.update_of(id);
         !fixed && self.is_eligible(&update, loc, &there, None)
     }
@@ -542,7 +548,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether everything that a revisit deletes was added maximally, and the read, too.
-    fn is_maximal_extension(&mut self, read: EventId, revisiter: &Revisiter<'_>) -> bool {
+    pub(super) fn is_maximal_extension(&mut self, read: EventId, revisiter: &Revisiter<'_>) -> bool {
         (read.index()..self.graph().len()).rev().map(EventId::new).all(|id| {
             id == revisiter.id
                 || revisiter.depends_on(self.graph(), id)
@@ -784,10 +790,19 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if !self.graph().has_blind() {
             return Some(self.graph().clone());
         }
+        if !self.has_shared() {
+            return self.in_order(false);
+        }
+        [false, true].into_iter().find_map(|latest| self.in_order(latest).filter(|graph| self.is_consistent(graph)))
+    }
+
+    /// The same; of the readers that unlock, the latest one comes first, if asked for.
+    fn in_order(&mut self, latest: bool) -> Option<Graph> {
         self.copy_level();
         self.level += 1;
         let mut found = true;
         while let Some(layer) = self.some_layer().filter(|_| found) {
+            let layer = self.by_preference(layer, latest);
             match layer.iter().copied().find(|&id| self.can_be_first(id)) {
                 Some(first) => self.graphs[self.level].settle_first(first),
                 None => found = false,
@@ -808,6 +823,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a blind update can be the first of its layer.
     fn can_be_first(&mut self, id: EventId) -> bool {
         let Event { loc, co_pos, .. } = *self.graph().event(id);
+        if self.graph().has_read_locks_at(loc) {
+            self.copy_level();
+            self.level += 1;
+            self.graphs[self.level].settle_first(id);
+            let fits = self.is_orderly_at(loc, id);
+            self.level -= 1;
+            return fits;
+        }
         let start = self.graph().layer_start(loc, co_pos as usize);
         let before = self.graph().location(loc).co[1..start].to_vec();
         let update = self.update_of(id);
@@ -860,6 +883,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if !self.model.orders_updates() && locs.len() < 2 {
             locs.retain(|&loc| self.is_fenced(loc));
         }
+        locs.retain(|&loc| !self.graph().has_read_locks_at(loc));
         locs.into_iter().find(|&loc| self.is_constrained(loc)).map(Lesson::Ordered)
     }
 
@@ -908,7 +932,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if event.is_fence() && event.order.is_acquire() {
                 return None;
             }
-            if event.blind && !self.can_come_first(before, fence) {
+            if event.blind && !graph.has_read_locks_at(event.loc) && !self.can_come_first(before, fence) {
                 return Some(event.loc);
             }
             before = event.po_prev;

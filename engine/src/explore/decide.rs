@@ -251,6 +251,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 continue;
             }
             self.touch(loc);
+            if self.lessons.shared.contains(loc) && !self.lessons.ordered.contains(loc) {
+                self.decide_overtaking(thread, loc);
+                continue;
+            }
             let graph = &self.graphs[self.level];
             let floor = match graph.is_settled() {
                 true => self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch),

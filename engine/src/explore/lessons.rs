@@ -34,6 +34,8 @@ pub enum Lesson<E> {
     Ordered(Loc),
     /// The same for all locations.
     AllOrdered,
+    /// Several readers lock this location at once: their order makes no difference.
+    Shared(Loc),
     /// Under reads-from equivalence, a graph of a program with loops has several witnesses: what is done about threads
     /// that wait beyond [`AwaitLevel::Stale`] relies on there being one.
     Unsettled,
@@ -66,6 +68,7 @@ impl<E> Lesson<E> {
             Lesson::Transient(..) => "a loop writes something and takes it back",
             Lesson::Ordered(_) => "the order of updates of a location makes a difference",
             Lesson::AllOrdered => "the order of updates makes a difference",
+            Lesson::Shared(_) => "the order of readers that share a lock makes no difference",
             Lesson::Unsettled => "the order of writes is open in a program that waits in loops",
             Lesson::Noticed(_) => "other threads may notice what a loop writes and takes back",
             Lesson::ToldApart => "identical threads are told apart by the one that joins them",
@@ -95,6 +98,8 @@ pub(super) struct Lessons {
     pub commute: bool,
     /// Locations of which they are explored in all.
     pub ordered: Locs,
+    /// Locations that several readers lock at once.
+    pub shared: Locs,
 }
 
 impl Lessons {
@@ -104,6 +109,7 @@ impl Lessons {
             symmetry: config.symmetry,
             commute: config.commute,
             ordered: Locs::default(),
+            shared: Locs::default(),
             unordered: Locs::default(),
             repeated: Locs::default(),
             audited: Locs::default(),
@@ -121,6 +127,7 @@ impl Lessons {
             Lesson::Explicit(loc) => self.explicit.insert(loc),
             Lesson::Transient(loc, transient) => self.transients.push((loc, transient)),
             Lesson::Ordered(loc) => self.ordered.insert(loc),
+            Lesson::Shared(loc) => self.shared.insert(loc),
             Lesson::AllOrdered => self.commute = false,
             Lesson::ToldApart => self.symmetry = false,
             Lesson::Unsettled => self.level = AwaitLevel::Stale,

@@ -30,6 +30,7 @@ mod lessons;
 mod maximal;
 mod models;
 mod program;
+mod readers;
 mod reads_from;
 mod replay;
 mod revisit;

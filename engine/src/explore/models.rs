@@ -114,7 +114,7 @@ impl<E> Lesson<E> {
     /// Whether graphs of earlier stages would be other ones, had it been known.
     pub(super) fn is_for_all_stages(&self) -> bool {
         match self {
-            Lesson::Ordered(_) | Lesson::AllOrdered | Lesson::Unsettled | Lesson::ToldApart => true,
+            Lesson::Ordered(_) | Lesson::AllOrdered | Lesson::Shared(_) | Lesson::Unsettled | Lesson::ToldApart => true,
             Lesson::Unordered(_) | Lesson::Repeated(_) | Lesson::Unproven(_) | Lesson::Explicit(_) => false,
             Lesson::Transient(..) | Lesson::Noticed(_) | Lesson::Program(_) => false,
         }

@@ -334,6 +334,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             Choice::Revisit { .. } => self.revisit_by_pending(choice),
             Choice::RevisitOn { read, read_way } => self.revisit_by_last(read, read_way),
             Choice::RevisitAmong { .. } => self.revisit_among(choice),
+            Choice::Overtake { .. } => self.overtake(choice),
             Choice::Part { .. } => self.apply_part(thread, choice, slot),
             Choice::Among => self.apply_among(thread, slot),
             Choice::Stay => Step::Extended,
@@ -457,6 +458,9 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             return Step::Cut;
         }
         if let Some(lesson) = self.audit() {
+            return Step::Restart(lesson);
+        }
+        if let Some(lesson) = self.minds_readers() {
             return Step::Restart(lesson);
         }
         match self.graph().has_witness() {

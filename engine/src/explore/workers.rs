@@ -331,15 +331,25 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                         step = Step::Restart(lesson);
                         continue;
                     }
+                    if allowed
+                        && self.visitor.has_shared()
+                        && let Err(lesson) = self.visitor.confirm_failure(&failure)
+                    {
+                        step = Step::Restart(lesson);
+                        continue;
+                    }
                     self.visitor.stats.executions += 1;
                     if allowed {
                         self.visitor.stats.allowed += 1;
                     } else {
                         let path = self.visitor.path();
                         self.visitor.settle();
-                        let Some(graph) = self.visitor.in_one_order() else {
-                            step = Step::Restart(Lesson::AllOrdered);
-                            continue;
+                        let graph = match self.visitor.confirm_failure(&failure) {
+                            Ok(graph) => graph,
+                            Err(lesson) => {
+                                step = Step::Restart(lesson);
+                                continue;
+                            }
                         };
                         if stops {
                             self.shared.stop_after(&path);

@@ -85,6 +85,9 @@ pub enum Action {
     /// Waits until what it reads passes the test, and does `then`; answered with the value read. Where `then` writes,
     /// all writes of the location must be causally ordered, as they are if it is only written by read-modify-writes, and
     /// by whoever an await has let in.
+    ///
+    /// Where it acquires, adds one and tests for a limit, it is the lock of a reader, and a release update that takes one
+    /// away again its unlock: how many readers there are must make no difference to the threads that ask for these.
     Await { loc: Loc, order: MemOrder, test: Test, then: Then },
     /// Waits until the location has a value that passes the test, and reads the first such value that it may read. The
     /// test must stay true once it is, until this thread itself changes the location.
@@ -314,6 +317,23 @@ impl Action {
         match (self, other) {
             (Action::Rmw { op: one, width, .. }, Action::Rmw { op: other, width: wide, .. }) => {
                 kind(*one).is_some() && kind(*one) == kind(*other) && width == wide
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is the lock of a reader: it waits until there is no writer, and adds one to the number of readers.
+    #[inline]
+    pub fn is_read_lock(&self) -> bool {
+        matches!(self, Action::Await { order: MemOrder::Acquire, test: Test::Below(_), then: Then::Add(1), .. })
+    }
+
+    /// Whether it takes one away, and releases, as a reader does that unlocks.
+    pub fn is_read_unlock(&self) -> bool {
+        match *self {
+            Action::Rmw { op, order: MemOrder::Release, width, operand, .. } => {
+                let all = u64::MAX >> (64 - width.0);
+                op == RmwOp::Sub && operand == 1 || op == RmwOp::Add && operand & all == all
             }
             _ => false,
         }

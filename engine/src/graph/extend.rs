@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::event::{Event, Snapshot};
 use super::ids::{EventId, Loc, ThreadId, Value};
-use super::view::join;
+use super::view::{contains, join};
 use super::{Graph, Location, Thread, VIEWS};
 
 /// How the pending action of a thread takes place.
@@ -187,6 +187,18 @@ impl Graph {
             for write in chain(&self.events, event.rf) {
                 join(porf, of(write, 0));
                 if event.order.is_acquire() {
+                    join(hb, of(write, 2));
+                }
+            }
+        }
+        if event.blind && event.order.is_acquire() {
+            // Of those that it may as well come before, it acquires from those that it depends on anyhow.
+            for write in chain(&self.events, event.rf) {
+                let other = &self.events[write.index()];
+                if !other.blind {
+                    join(porf, of(write, 0));
+                }
+                if !other.blind || contains(porf, other) {
                     join(hb, of(write, 2));
                 }
             }

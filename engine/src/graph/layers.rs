@@ -86,6 +86,12 @@ impl Graph {
         co.iter().any(|&write| self.event(write).blind || self.event(write).action.may_be_blind())
     }
 
+    /// Whether readers have locked a location.
+    pub(crate) fn has_read_locks_at(&self, loc: Loc) -> bool {
+        let co = self.locations.get(loc.index()).map_or(&[][..], |location| &location.co);
+        co.iter().any(|&write| self.event(write).action.is_read_lock())
+    }
+
     /// The first acquire fence after an event in program order.
     pub(crate) fn acquire_fence_after(&self, id: EventId) -> Option<EventId> {
         let Event { thread, index, .. } = *self.event(id);

@@ -13,7 +13,7 @@ use proptest::test_runner::TestCaseError;
 use crate::axioms::Model;
 use crate::candidate::Key;
 use crate::program::Prog;
-use crate::{Expected, enumerate, swaps};
+use crate::{Expected, enumerate, readers, swaps};
 
 type Agreed = Result<(), TestCaseError>;
 
@@ -160,6 +160,40 @@ pub fn agrees_on_commuting(prog: &Prog, models: &[Model], exact: bool) -> Agreed
             prop_assert_eq!(distinct.len(), found.len(), "{:?}, {} workers: a graph was found twice", model, workers);
             let missing = expected.graphs.difference(&reached).next();
             prop_assert!(missing.is_none(), "{:?}, {} workers: missing {:#?}", model, workers, missing);
+        }
+    }
+    Ok(())
+}
+
+/// In all models, with any number of workers, where the order of readers that share a lock is not explored: what is found is
+/// what there is, up to that order, each once, and a race just if there is one.
+pub fn agrees_on_readers(prog: &Prog, models: &[Model]) -> Agreed {
+    let Some(expected) = enumerate(prog, models) else { return Err(TestCaseError::reject("too large")) };
+    let shared = readers::readers_of(prog);
+    let class = |key: &Key| readers::class(key.clone(), &shared);
+    for (&model, expected) in models.iter().zip(&expected) {
+        let wanted: BTreeSet<Key> = expected.graphs.iter().map(class).collect();
+        for workers in [1, 2, 4] {
+            let observer = || Keys { threads: prog.threads.len(), keys: Vec::new() };
+            let config = Config { commute: true, ..config(model, workers, AwaitLevel::Full, Equivalence::Trace) };
+            let (report, observers) = explore_with(&prog.litmus(), &config, None, observer);
+            prop_assert!(report.complete);
+            let races = report.errors.iter().any(|error| matches!(error.failure, Failure::Race(_)));
+            prop_assert_eq!(races, expected.races, "{:?}, {} workers: races", model, workers);
+            if races {
+                continue;
+            }
+            prop_assert!(report.errors.is_empty());
+            let keys: Vec<Key> = observers.into_iter().flat_map(|o| o.keys).collect();
+            let unreal = keys.iter().find(|key| !expected.graphs.contains(key));
+            prop_assert!(unreal.is_none(), "{:?}, {} workers: inconsistent {:#?}", model, workers, unreal);
+            let found: BTreeSet<Key> = keys.iter().map(class).collect();
+            let missing = wanted.difference(&found).next();
+            prop_assert!(missing.is_none(), "{:?}, {} workers: missing {:#?}", model, workers, missing);
+            let learned = |text: &str| report.restarts.iter().any(|restart| restart.lesson.contains(text));
+            let shares = learned("readers that share a lock") && !learned("makes a difference");
+            let distinct = if shares { found.len() } else { BTreeSet::from_iter(&keys).len() };
+            prop_assert_eq!(distinct, keys.len(), "{:?}, {} workers: found twice", model, workers);
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use proptest::test_runner::TestCaseError;
 use crate::agreement::{LOOP_MODELS, agrees_on_commuting};
 use crate::generate::{Counters, Shape, commuting, nth};
 use crate::program::Prog;
+use crate::readers;
 use crate::soak::Verdict;
 
 /// The kinds of random programs.
@@ -24,9 +25,12 @@ pub fn compare(program: &Prog, counters: Counters) -> Result<(), TestCaseError> 
     agrees_on_commuting(program, &LOOP_MODELS, !counters.tests)
 }
 
-/// Compares the program of a number.
+/// Compares the program of a number; every second one has [readers](crate::readers).
 pub fn compare_nth(seed: u64, number: u64) -> Verdict<String> {
-    let (shape, counters) = kinds()[(number % kinds().len() as u64) as usize];
+    if number % 2 == 1 {
+        return readers::compare_nth(seed, number / 2);
+    }
+    let (shape, counters) = kinds()[(number / 2 % kinds().len() as u64) as usize];
     let program = nth(commuting(shape, counters), seed, number);
     Verdict::of(compare(&program, counters), &program)
 }

@@ -299,6 +299,37 @@ pub fn commuting(shape: Shape, counters: Counters) -> impl Strategy<Value = Prog
     })
 }
 
+/// Random programs with a lock at location 0 that readers share, and accesses of the locations 1 and 2 in and outside of it.
+/// With `plain`, some accesses are not atomic.
+pub fn readers(shape: Shape, plain: bool) -> impl Strategy<Value = Prog> {
+    let orders = |plain| if plain { vec![Order::Relaxed, Order::NotAtomic] } else { vec![Order::Relaxed] };
+    let load = (0..3u8, 1..3u8, select([orders(plain), vec![Order::Acquire]].concat()))
+        .prop_map(|(reg, loc, order)| Stmt::Load { reg, loc, order });
+    let store = (1..3u8, 1..=2u64, select([orders(plain), vec![Order::Release]].concat()))
+        .prop_map(|(loc, value, order)| Stmt::Store { loc, val: Val::Const(value), order });
+    let access = prop_oneof![load, store].boxed();
+    let fence = select(vec![Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]);
+    let fence = fence.prop_map(|order| vec![Stmt::Fence { order }]);
+    let section = |lock: Stmt, unlock: Stmt| {
+        prop::option::weighted(0.4, access.clone())
+            .prop_map(move |inner| [lock.clone()].into_iter().chain(inner).chain([unlock.clone()]).collect::<Vec<_>>())
+    };
+    let lock = |test, then| Stmt::Await { reg: 3, loc: 0, test, then, order: Order::Acquire };
+    let read = section(
+        lock(Test::Below(9), Then::Add(1)),
+        Stmt::Count { loc: 0, k: u64::MAX, order: Order::Release, test: None },
+    );
+    let write =
+        section(lock(Test::Is(0), Then::Set(9)), Stmt::Store { loc: 0, val: Val::Const(0), order: Order::Release });
+    let other = access.clone().prop_map(|access| vec![access]);
+    let block = prop_oneof![10 => read, 4 => write, 6 => other, 1 => fence];
+    prop::collection::vec(prop::collection::vec(block, 1..=4), 2..=shape.threads).prop_map(move |threads| {
+        let mut threads: Vec<Vec<Stmt>> = threads.into_iter().map(|thread| thread.concat()).collect();
+        trim(&mut threads, shape);
+        Prog { threads, spawned: false }
+    })
+}
+
 /// Random programs of a shape.
 pub fn program(shape: Shape) -> impl Strategy<Value = Prog> {
     let thread = block(shape, 1..=4);

@@ -9,6 +9,7 @@ pub mod commuting;
 pub mod generate;
 pub mod loops;
 pub mod program;
+pub mod readers;
 pub mod relation;
 pub mod soak;
 pub mod swaps;

@@ -3,7 +3,7 @@
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering::*, fence};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 
 /// Four threads count in any of 4! orders, and nothing tells these apart.
@@ -179,4 +179,50 @@ fn a_value_that_is_wrong() {
         }
         scope.spawn(|| assert_ne!(counter.load(Relaxed), 5)); // ERROR: panic
     });
+}
+
+/// Three readers come and go in any of 6!/2³ orders, and nothing tells these apart.
+#[dpor::test]
+fn readers_of_a_lock() {
+    // COUNT: rc11 90 sc 90 tso 90 pso 90
+    // COMMUTE: rc11 1 sc 1 tso 1 pso 1
+    let lock = RwLock::new(7);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert_eq!(*lock.read().unwrap(), 7));
+        }
+    });
+}
+
+/// Each of three readers comes before or after the writer.
+#[dpor::test]
+fn readers_and_a_writer() {
+    // COMMUTE: rc11 8 sc 8 tso 8 pso 8
+    let lock = RwLock::new(7);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert!([7, 8].contains(&lock.read().unwrap())));
+        }
+        scope.spawn(|| *lock.write().unwrap() = 8);
+    });
+}
+
+/// Of two threads that read twice, one has left before the other comes back: that one sees what the first did before.
+#[dpor::test]
+fn readers_that_come_back() {
+    let lock = RwLock::new(());
+    let flags = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let seen = thread::scope(|scope| {
+        let handles = [0, 1].map(|index| {
+            let (lock, flags) = (&lock, &flags);
+            scope.spawn(move || {
+                flags[index].store(1, Relaxed);
+                drop(lock.read().unwrap());
+                drop(lock.read().unwrap());
+                flags[1 - index].load(Relaxed)
+            })
+        });
+        handles.map(|handle| handle.join().unwrap())
+    });
+    assert_ne!(seen, [0, 0]);
 }
