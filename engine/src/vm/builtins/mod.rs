@@ -125,7 +125,11 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
         Builtin::Gather => Ok(context.stop(Action::Gather, register(site))),
         Builtin::JoinGathered => {
             let [thread] = context.args(site);
-            Ok(context.stop(Action::Join { thread: ThreadId(thread as u16) }, Reply::None))
+            let thread = u16::try_from(thread).map(ThreadId);
+            match thread.ok().filter(|&thread| thread != context.thread.id && context.exists(thread)) {
+                Some(thread) => Ok(context.stop(Action::Join { thread }, Reply::None)),
+                None => Err(Fault::unsupported("joining a thread that does not exist").into()),
+            }
         }
         Builtin::Assume => {
             let [cond] = context.args(site);

@@ -108,6 +108,17 @@ fn a_futex_wait_ends_by_a_wake() {
     assert_eq!(run.output.all(), [0, 255, 11]);
 }
 
+// A program that was damaged may name any thread.
+#[test]
+fn only_threads_that_exist_are_joined() {
+    for thread in [0, 1, 70_000] {
+        let run = Asm::new().run(|f| {
+            f.imm(1, thread).builtin(Builtin::JoinGathered, &[1], 0).ret();
+        });
+        assert_eq!(run.failure.unwrap().kind, FailureKind::Unsupported);
+    }
+}
+
 #[test]
 fn a_wait_times_out_when_nothing_else_can_run() {
     let mut asm = Asm::new();
