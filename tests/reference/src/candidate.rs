@@ -193,6 +193,11 @@ impl Skeleton {
         (0..self.len()).filter(|&i| writes(&self.events[i])).collect()
     }
 
+    /// Whether an event is the read of a read-modify-write that writes, too.
+    fn updates(&self, read: usize) -> bool {
+        (0..self.len()).any(|write| self.rmw.has(read, write))
+    }
+
     fn name(&self, id: usize) -> Name {
         let event = &self.events[id];
         (event.kind != Kind::Init).then_some((event.thread, event.slot))
@@ -221,8 +226,12 @@ impl Skeleton {
             return;
         };
         let event = self.events[read];
+        // Of two read-modify-writes that read from the same write, neither could come right after it.
+        let updates = self.updates(read);
+        let is_taken =
+            |sources: &[usize], write| updates && (0..read).any(|other| sources[other] == write && self.updates(other));
         for write in self.writes_to(event.loc) {
-            if self.events[write].value == event.value {
+            if self.events[write].value == event.value && !is_taken(sources, write) {
                 sources[read] = write;
                 self.choose_rf(rest, sources, found);
             }
@@ -250,7 +259,14 @@ impl Skeleton {
     fn orders(&self, loc: u8, sources: &[usize]) -> Vec<Vec<usize>> {
         let writes = self.writes_to(loc);
         let mut done = Vec::new();
-        permute(&mut vec![writes[0]], &writes[1..], &mut |order| {
+        let source = |write| (0..self.len()).find(|&read| self.rmw.has(read, write)).map(|read| sources[read]);
+        let right_after: Vec<Option<usize>> = (0..self.len()).map(source).collect();
+        // What cannot become an order is given up at once: there are too many.
+        let mut may_follow = |order: &[usize], next: usize, rest: &[usize]| {
+            right_after[next].is_none_or(|source| order.last() == Some(&source))
+                && !rest.iter().any(|&other| self.po.has(other, next))
+        };
+        permute(&mut vec![writes[0]], &writes[1..], &mut may_follow, &mut |order| {
             let position = |w: usize| order.iter().position(|&x| x == w).unwrap_or(usize::MAX);
             let access = |i: usize| match self.events[i].kind {
                 Kind::Write | Kind::Init => Some(2 * position(i)),
@@ -334,7 +350,7 @@ impl Skeleton {
 /// Gives threads the names of others of their class, in every way.
 fn for_each_permutation(classes: &[Vec<usize>], names: &mut Vec<usize>, found: &mut dyn FnMut(&[usize])) {
     let Some((class, others)) = classes.split_first() else { return found(names) };
-    permute(&mut Vec::new(), class, &mut |order| {
+    permute(&mut Vec::new(), class, &mut |_, _, _| true, &mut |order| {
         class.iter().zip(order).for_each(|(&thread, &name)| names[thread] = name);
         for_each_permutation(others, names, found);
     });
@@ -368,14 +384,23 @@ fn fit(traces: &[&Trace], spawned: bool) -> bool {
     })
 }
 
-fn permute(prefix: &mut Vec<usize>, rest: &[usize], found: &mut dyn FnMut(&[usize])) {
+/// Calls `found` with every order in which each element may follow those before it, given what is left.
+fn permute(
+    prefix: &mut Vec<usize>,
+    rest: &[usize],
+    may_follow: &mut dyn FnMut(&[usize], usize, &[usize]) -> bool,
+    found: &mut dyn FnMut(&[usize]),
+) {
     if rest.is_empty() {
         return found(prefix);
     }
     for i in 0..rest.len() {
         let mut others = rest.to_vec();
-        prefix.push(others.remove(i));
-        permute(prefix, &others, found);
-        prefix.pop();
+        let next = others.remove(i);
+        if may_follow(prefix, next, &others) {
+            prefix.push(next);
+            permute(prefix, &others, may_follow, found);
+            prefix.pop();
+        }
     }
 }
