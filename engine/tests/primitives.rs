@@ -130,10 +130,13 @@ fn readers_and_writers_that_commute() {
         code.store(loc(0), 0, MemOrder::Release);
         code
     };
-    let all = |readers: usize, sections: usize, writers: usize| {
-        let readers = (0..readers).map(|_| reader(sections));
-        let codes: Vec<Code> = readers.chain((0..writers).map(|_| writer())).collect();
-        let program = Litmus::new(codes, vec![0; 4]);
+    let count = |readers: usize, sections: usize, writers: usize, first: bool| {
+        let readers = || (0..readers).map(|_| reader(sections));
+        let writers = || (0..writers).map(|_| writer());
+        let program = match first {
+            true => Litmus::new(writers().chain(readers()).collect(), vec![0; 4]),
+            false => Litmus::new(readers().chain(writers()).collect(), vec![0; 4]),
+        };
         let counts = MemoryModel::ALL.map(|model| {
             let run = |workers| explore(&program, &Config { workers, commute: true, ..Config::new(model) });
             let (report, other) = (run(1), run(2));
@@ -142,6 +145,12 @@ fn readers_and_writers_that_commute() {
             report.stats.executions
         });
         assert!(counts.iter().all(|&count| count == counts[0]), "{counts:?}");
+        counts[0]
+    };
+    // Whoever comes first in the order of threads.
+    let all = |readers, sections, writers| {
+        let counts = [true, false].map(|first| count(readers, sections, writers, first));
+        assert_eq!(counts[0], counts[1]);
         counts[0]
     };
     for n in 1..=5 {

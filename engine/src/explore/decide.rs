@@ -251,7 +251,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 continue;
             }
             self.touch(loc);
-            if self.lessons.shared.contains(loc) && !self.lessons.ordered.contains(loc) {
+            if self.is_shared(loc) {
                 self.decide_overtaking(thread, loc);
                 continue;
             }

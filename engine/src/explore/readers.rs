@@ -81,6 +81,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         true
     }
 
+    /// Whether a location is known to be a lock that readers share, so that their order is not explored.
+    pub(super) fn is_shared(&self, loc: Loc) -> bool {
+        self.lessons.shared.contains(loc) && !self.lessons.ordered.contains(loc) && self.lessons.commute
+    }
+
     /// Whether a location is only locked and unlocked, and nothing is special about that.
     fn may_share(&self, thread: ThreadId, loc: Loc) -> bool {
         let graph = self.graph();
@@ -108,7 +113,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             action => is_write_unlock(&action) && last.thread == thread && is_write_lock(&last.action),
         };
         fits && location.init == UNLOCKED
-            && !slot.after.is_some()
             && location.co[1..].iter().chain(&location.reads).all(|id| is_known(graph.event(*id)))
             && !self.lessons.transients.iter().any(|(at, _)| *at == loc)
             && !self.program.may_undo(&self.state, thread)
@@ -228,7 +232,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn decide_overtake(&mut self, thread: ThreadId, read: EventId, before: u64) {
         let Some(porf) = self.porf_of_overtaking(thread, read, before) else { return };
         let revisiter = Revisiter { thread, porf: &porf, id: EventId::NONE };
-        if !revisiter.depends_on(self.graph(), read) && self.is_maximal_extension(read, &revisiter) {
+        let graph = self.graph();
+        // One that was overtaken before can be overtaken again only by those who depend on who did: others could have done so
+        // in the first place.
+        let after = graph.event(read).after;
+        if after.is_some() && !revisiter.depends_on(graph, after) {
+            return;
+        }
+        if !revisiter.depends_on(graph, read) && self.is_maximal_extension(read, &revisiter) {
             self.choices.push(Choice::Overtake { thread, read, before });
         }
     }

@@ -105,8 +105,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return Step::Cut;
         }
         if self.would_wait_for(thread, action, write) {
-            // The writes of a lock are ordered anyhow.
-            if !action.is_lock() {
+            // The writes of a lock are ordered anyhow, unless readers share it.
+            if !action.is_lock() || action.loc().is_some_and(|loc| self.is_shared(loc)) {
                 self.graphs[self.level].set_after(thread, write);
             }
             return Step::Extended;

@@ -258,7 +258,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.is_out_of_order(write) {
             return Some(event.loc);
         }
-        if !graph.has_after() {
+        // Where readers share a lock, nobody relies on that.
+        if !graph.has_after() || self.is_shared(event.loc) {
             return None;
         }
         let depends = |after: EventId| !after.is_some() || graph.is_porf_before(after, write);
