@@ -262,11 +262,11 @@ impl Skeleton {
         let source = |write| (0..self.len()).find(|&read| self.rmw.has(read, write)).map(|read| sources[read]);
         let right_after: Vec<Option<usize>> = (0..self.len()).map(source).collect();
         // What cannot become an order is given up at once: there are too many.
-        let mut may_follow = |order: &[usize], next: usize, rest: &[usize]| {
+        let may_follow = |order: &[usize], next: usize, rest: &[usize]| {
             right_after[next].is_none_or(|source| order.last() == Some(&source))
                 && !rest.iter().any(|&other| self.po.has(other, next))
         };
-        permute(&mut vec![writes[0]], &writes[1..], &mut may_follow, &mut |order| {
+        permute(&mut vec![writes[0]], &writes[1..], &may_follow, &mut |order| {
             let position = |w: usize| order.iter().position(|&x| x == w).unwrap_or(usize::MAX);
             let access = |i: usize| match self.events[i].kind {
                 Kind::Write | Kind::Init => Some(2 * position(i)),
@@ -350,7 +350,7 @@ impl Skeleton {
 /// Gives threads the names of others of their class, in every way.
 fn for_each_permutation(classes: &[Vec<usize>], names: &mut Vec<usize>, found: &mut dyn FnMut(&[usize])) {
     let Some((class, others)) = classes.split_first() else { return found(names) };
-    permute(&mut Vec::new(), class, &mut |_, _, _| true, &mut |order| {
+    permute(&mut Vec::new(), class, &|_, _, _| true, &mut |order| {
         class.iter().zip(order).for_each(|(&thread, &name)| names[thread] = name);
         for_each_permutation(others, names, found);
     });
@@ -384,13 +384,11 @@ fn fit(traces: &[&Trace], spawned: bool) -> bool {
     })
 }
 
-/// Calls `found` with every order in which each element may follow those before it, given what is left.
-fn permute(
-    prefix: &mut Vec<usize>,
-    rest: &[usize],
-    may_follow: &mut dyn FnMut(&[usize], usize, &[usize]) -> bool,
-    found: &mut dyn FnMut(&[usize]),
-) {
+/// Whether an element may follow others in an order, given what is left.
+type MayFollow<'a> = &'a dyn Fn(&[usize], usize, &[usize]) -> bool;
+
+/// Calls `found` with every order in which each element may follow those before it.
+fn permute(prefix: &mut Vec<usize>, rest: &[usize], may_follow: MayFollow<'_>, found: &mut dyn FnMut(&[usize])) {
     if rest.is_empty() {
         return found(prefix);
     }
