@@ -62,6 +62,15 @@ fn coherence_against_causality() {
     agrees_up_to_permutation(&prog, &LOOP_MODELS, &[1, 2, 4]).unwrap();
 }
 
+/// The names of registers make no difference: all three threads are alike.
+#[test]
+fn registers_of_other_names() {
+    let locker = |reg| vec![Stmt::Choose { reg, n: 2 }, Stmt::Lock { loc: 9 }];
+    let prog = Prog { threads: vec![locker(0), locker(0), locker(1)], spawned: false };
+    assert_eq!(prog.classes(), [[0, 1, 2]]);
+    agrees_up_to_permutation(&prog, &LOOP_MODELS, &[1, 2, 4]).unwrap();
+}
+
 fn executions(program: &Litmus, symmetry: bool) -> Vec<u64> {
     let count = |model| {
         let report = explore(program, &Config { symmetry, ..Config::new(model) });

@@ -159,11 +159,13 @@ pub struct Prog {
 }
 
 impl Prog {
-    /// The classes of threads that have the same code; not the first, if it spawns the others.
+    /// The classes of threads that have the same code, whatever their registers are called; not the first, if it spawns
+    /// the others.
     pub fn classes(&self) -> Vec<Vec<usize>> {
+        let codes = self.codes();
         let mut classes: Vec<Vec<usize>> = Vec::new();
-        for thread in usize::from(self.spawned)..self.threads.len() {
-            match classes.iter_mut().find(|class| self.threads[class[0]] == self.threads[thread]) {
+        for thread in usize::from(self.spawned)..codes.len() {
+            match classes.iter_mut().find(|class| codes[class[0]] == codes[thread]) {
                 Some(class) => class.push(thread),
                 None => classes.push(vec![thread]),
             }
@@ -173,9 +175,12 @@ impl Prog {
 
     /// The program as the engine runs it. All locations are 0 at first.
     pub fn litmus(&self) -> Litmus {
-        let codes = self.threads.iter().map(|thread| Translator::translate(thread)).collect();
         let started = if self.spawned { 1 } else { self.threads.len() };
-        Litmus::with_spawned(codes, started, vec![0; 16])
+        Litmus::with_spawned(self.codes(), started, vec![0; 16])
+    }
+
+    fn codes(&self) -> Vec<Code> {
+        self.threads.iter().map(|thread| Translator::translate(thread)).collect()
     }
 }
 
