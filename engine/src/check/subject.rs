@@ -656,12 +656,32 @@ impl Program for Subject {
         self.tracked.is_touched()
     }
 
-    fn note_left_out(&self, state: &mut State, trial: &State, thread: ThreadId, events: u32) {
-        state.vm.note_left_out(&trial.vm, vm_thread(thread), events);
+    fn may_touch_memory(&self) -> bool {
+        true
     }
 
-    fn accessed(&self, state: &State, trial: &State, thread: ThreadId, events: u32, before: u32) -> Option<Issue> {
-        state.vm.accessed(&trial.vm, vm_thread(thread), events, before).map(Issue::Shared)
+    fn forget_accesses(&self, state: &mut State) {
+        state.vm.forget_accesses();
+    }
+
+    fn has_accessed(&self, state: &State) -> bool {
+        state.vm.has_accessed()
+    }
+
+    fn note_left_out(
+        &self,
+        state: &mut State,
+        trial: &State,
+        thread: ThreadId,
+        events: u32,
+        clock: &View,
+    ) -> Option<Issue> {
+        state.vm.note_left_out(&trial.vm, vm_thread(thread), events, clock).map(Issue::Shared)
+    }
+
+    fn give_up_loop(&self, state: &State, thread: ThreadId) {
+        let message = "this loop has too many states: not every iteration that waits was checked for data races";
+        self.give_up(state.vm.limit(vm_thread(thread), message));
     }
 
     fn initial_value(&self, state: &State, loc: Loc) -> Value {

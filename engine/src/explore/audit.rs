@@ -15,14 +15,15 @@
 
 use super::Failure;
 use super::confirm::{Failed, Head};
-use super::counting::{MAX_STATES, is_head};
 use super::lessons::Lesson;
 use super::program::Program;
 use super::trial::{Course, Origin, Place, Reply};
 use super::visit::Visitor;
-use super::waiting::First;
 use crate::graph::{Action, Event, EventId, Loc, ThreadId, Value};
 use crate::model::{Model, Site};
+
+/// So many states of a thread at the head of a loop are told apart; where there are more, they are explored.
+const MAX_STATES: usize = 64;
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Why the exploration has to begin again, if the current execution, being full, shows that it has left too much
@@ -31,14 +32,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.lessons.transients.is_empty() && self.lessons.audited.is_empty() && !self.program.touches_memory() {
             return None;
         }
-        let audited = EventId::new(self.audited[self.level]);
-        self.audited[self.level] = self.graph().len();
+        let audited = EventId::new(self.audited[self.level].events);
         if let Some(loc) = self.noticed(audited) {
             return self.learned.take().or(Some(Lesson::Noticed(loc)));
         }
-        if let Some(lesson) = self.unnoted(audited) {
+        if let Some(lesson) = self.contended() {
             return Some(lesson);
         }
+        self.audited[self.level].events = self.graph().len();
         // Where it is not settled what the order of writes is, nothing was left out that this is about.
         if self.lessons.audited.is_empty() || !self.graph().is_settled() {
             return None;
@@ -52,55 +53,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// left out, but others may be missed.
     pub(super) fn audit_failed(&mut self, failure: &Failure<P::Error>) -> Option<Lesson<P::Error>> {
         matches!(failure, Failure::Program(_)).then(|| self.audit())?
-    }
-
-    /// What threads access in iterations that wait was noted for the writes that were there when they read. Where they
-    /// might have read from one that came later, this says what memory others have to be taken to contend for.
-    fn unnoted(&mut self, audited: EventId) -> Option<Lesson<P::Error>> {
-        if !self.program.touches_memory() {
-            return None;
-        }
-        let mut events = (1..self.graph().len()).map(EventId::new);
-        events.find_map(|id| self.unnoted_before(id, audited)).map(Lesson::Program)
-    }
-
-    /// The same for iterations, and attempts, that could have come before an event.
-    fn unnoted_before(&mut self, id: EventId, audited: EventId) -> Option<P::Error> {
-        let Event { thread, index, action, loc, in_loop, is_read, snapshot, .. } = *self.graph().event(id);
-        if !in_loop || !is_read || !snapshot.is_some() {
-            return None;
-        }
-        let from = Origin::Saved(snapshot.slot as usize);
-        let sources = self.readable_before(id);
-        let mut found = None;
-        let is_new = |source: &EventId| *source > id && *source >= audited;
-        let new = |source: &EventId| is_new(source).then(|| self.graph().written(*source, loc));
-        let new: Vec<Value> = self.graph().location(loc).co.iter().filter_map(new).collect();
-        let mut look = |visitor: &mut Self, replies: &[Reply]| {
-            if !replies.iter().any(|reply| new.contains(&reply.value)) {
-                return true;
-            }
-            let Visitor { program, state, trials, graphs, level, .. } = visitor;
-            let events = graphs[*level].thread(thread).len;
-            found = found.take().or_else(|| program.accessed(state, &trials.state, thread, events, index));
-            found.is_none()
-        };
-        for source in sources.iter().copied().filter(is_new) {
-            if self.run_iteration(thread, action, First { from, ..First::reads(source) }).is_some() {
-                look(self, &[Reply::reads(self.graph().written(source, loc))]);
-            }
-        }
-        if sources.iter().any(is_new) && is_head(&action) && self.leaves_failures_out(loc) {
-            let values: Vec<Value> = sources.iter().map(|&source| self.graph().written(source, loc)).collect();
-            self.count(Head { thread, action, from }, &values, &mut look);
-        }
-        if let Some(load) = self.confirmed(id) {
-            let sources = self.readable_before(load);
-            if sources.iter().any(is_new) {
-                self.fail_before(load, &sources, look);
-            }
-        }
-        found
     }
 
     /// Something is left out that reads a location, and is right only if every execution is looked at.
@@ -267,14 +219,32 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         trials.add_head();
         Some(true)
     }
+}
 
-    /// Whether one of these ways to the head of a loop leads to the same state as another one.
-    pub(super) fn is_known(&mut self, head: Head, states: &[Vec<Reply>], way: &[Reply]) -> bool {
-        let Head { thread, from, .. } = head;
-        let course = |replies| Course { from, replies };
-        states
-            .iter()
-            .any(|known| !known.is_empty() && self.leads_to_the_same(thread, course(known), course(way)).is_some())
+/// What of a graph was looked at in an execution before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Audited {
+    /// How many events.
+    pub events: usize,
+    /// By event: whether it is known that a thread that goes [round](super::rounds) before it accesses no memory.
+    pub quiet: Vec<bool>,
+}
+
+impl Audited {
+    /// The first events of a graph.
+    pub fn first(events: usize) -> Audited {
+        Audited { events, quiet: Vec::new() }
+    }
+
+    /// What of the first events of a graph was looked at.
+    pub fn beginning(&self, events: usize) -> Audited {
+        Audited { events: self.events.min(events), quiet: self.quiet.iter().copied().take(events).collect() }
+    }
+
+    /// The graph has no more than so many events.
+    pub fn shorten(&mut self, events: usize) {
+        self.events = self.events.min(events);
+        self.quiet.truncate(events);
     }
 }
 

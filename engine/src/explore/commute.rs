@@ -154,12 +154,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let action = self.graph().thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
         let confirms = self.confirms(thread);
-        let sources = self.graph().location(loc).co.clone();
-        self.note_counting(thread, &sources);
-        if confirms {
-            self.note_attempts(thread);
-        }
-        let len = sources.len();
+        let len = self.graph().location(loc).co.len();
         for position in (floors.read.min(floors.update)..len).rev() {
             if self.graph().is_border(loc, position) {
                 let source = self.graph().location(loc).co[position];
@@ -755,7 +750,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn enter_level(&mut self) {
-        let audited = self.audited[self.level];
+        let audited = self.audited[self.level].clone();
         self.level += 1;
         self.audited.truncate(self.level);
         self.audited.push(audited);

@@ -23,7 +23,7 @@ use super::program::Program;
 use super::trial::{Course, Origin, Place, Reply};
 use super::visit::Visitor;
 use super::waiting::First;
-use crate::graph::{Action, Event, EventId, Graph, Loc, MemOrder, ThreadId, Ties, Value};
+use crate::graph::{Action, EventId, Graph, Loc, MemOrder, ThreadId, Ties, Value};
 use crate::model::Model;
 
 /// A load, or what stands for one, at the beginning of an iteration.
@@ -168,7 +168,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Some(source) = first.source else { return false };
         let head = Head { thread, action: event.action, from: Origin::Saved(event.snapshot.slot as usize) };
         let found = self.graph().written(source, attempt.loc);
-        match self.failed_and_noted(head, &[Reply::reads(attempt.expected)], found) {
+        match self.failed(head, &[Reply::reads(attempt.expected)], found) {
             Failed::GoesOn | Failed::LoadsAgain => true,
             Failed::LoadsAgainOtherwise => {
                 let alike = self.not_before(attempt.loc, source).into_iter().all(|write| {
@@ -182,64 +182,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             Failed::HasEffect => false,
         }
-    }
-
-    /// Notes what a thread would access in attempts that fail before the one that is pending: what it has loaded may have
-    /// been written only after it had tried.
-    pub(super) fn note_attempts(&mut self, thread: ThreadId) {
-        if !self.program.touches_memory() {
-            return;
-        }
-        if let Some(Attempt { load, distance: 1, .. }) = self.next_attempt(thread) {
-            let sources = self.readable_before(load);
-            self.fail_before(load, &sources, |visitor, _| {
-                visitor.note_left_out(thread);
-                true
-            });
-        }
-    }
-
-    /// Lets the thread of a load go through attempts that fail, having loaded from one of these writes and then finding a
-    /// later one, until somebody who looks at what was tried has seen enough.
-    pub(super) fn fail_before(
-        &mut self,
-        load: EventId,
-        sources: &[EventId],
-        mut look: impl FnMut(&mut Self, &[Reply]) -> bool,
-    ) {
-        let Event { thread, action, loc, is_write, snapshot, .. } = *self.graph().event(load);
-        if is_write || !snapshot.is_some() {
-            return;
-        }
-        let head = Head { thread, action, from: Origin::Saved(snapshot.slot as usize) };
-        let values: Vec<Value> = sources.iter().map(|&source| self.graph().written(source, loc)).collect();
-        for (index, &value) in values.iter().enumerate() {
-            for &found in values[index + 1..].iter().filter(|found| **found != value) {
-                let replies = [value, found].map(Reply::reads);
-                if self.failed(head, &replies[..1], found) == Failed::HasEffect {
-                    continue;
-                }
-                self.leads_to(thread, Course { from: head.from, replies: &replies });
-                if !look(self, &replies) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The load that an event confirms, if it comes right after it.
-    pub(super) fn confirmed(&self, id: EventId) -> Option<EventId> {
-        let Event { thread, action, po_prev, confirms, .. } = *self.graph().event(id);
-        let attempt = Attempt::new(self.graph(), thread, action, po_prev, Origin::Now).filter(|_| confirms)?;
-        (attempt.distance == 1).then_some(attempt.load)
-    }
-
-    /// What comes of an attempt that fails, which is left out if that has no effect: notes what it accesses.
-    fn failed_and_noted(&mut self, head: Head, replies: &[Reply], found: Value) -> Failed {
-        let Head { thread, from, .. } = head;
-        self.leads_to(thread, Course { from, replies: &[replies, &[Reply::reads(found)]].concat() });
-        self.note_left_out(thread);
-        self.failed(head, replies, found)
     }
 
     /// What comes of it if a thread is answered with this, from a head on, and then its attempt to confirm the last of
@@ -291,7 +233,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let later = self.not_before(loc, source);
         let fails = later.into_iter().filter(|write| *write != source).all(|write| {
             let found = self.graph().written(write, loc);
-            found != value && self.failed_and_noted(head, &replies, found) != Failed::HasEffect
+            found != value && self.failed(head, &replies, found) != Failed::HasEffect
         });
         let cannot = fails && !self.could_revisit(thread, loc, source, new);
         if cannot {

@@ -10,11 +10,8 @@ use super::confirm::Head;
 use super::program::Program;
 use super::trial::{Course, Origin, Reply};
 use super::visit::Visitor;
-use crate::graph::{Action, Event, EventId, ThreadId, Value};
+use crate::graph::{Action, Event, EventId};
 use crate::model::Model;
-
-/// So many states of a thread at the head of a loop are told apart; where there are more, they are explored.
-pub(super) const MAX_STATES: usize = 64;
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether an event that was just added is an iteration that has read something old, and that makes no difference.
@@ -47,52 +44,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         ends
     }
-
-    /// Notes what a thread would access in iterations that count, one after the other, reading from these writes.
-    pub(super) fn note_counting(&mut self, thread: ThreadId, sources: &[EventId]) {
-        let action = self.graph().thread(thread).pending;
-        let Some(loc) = action.loc().filter(|_| is_head(&action)) else { return };
-        if !self.program.touches_memory() || !self.leaves_failures_out(loc) || !self.may_spin(thread) {
-            return;
-        }
-        let values: Vec<Value> = sources.iter().map(|&source| self.graph().written(source, loc)).collect();
-        let head = Head { thread, action, from: Origin::Now };
-        self.count(head, &values, |visitor, _| {
-            visitor.note_left_out(thread);
-            true
-        });
-    }
-
-    /// Lets a thread at a head go through all iterations that count, reading these values, until no new state comes up,
-    /// or somebody who looks at what was tried has seen enough.
-    pub(super) fn count(&mut self, head: Head, values: &[Value], mut look: impl FnMut(&mut Self, &[Reply]) -> bool) {
-        let Head { thread, action, from } = head;
-        let mut states: Vec<Vec<Reply>> = vec![Vec::new()];
-        let mut next = 0;
-        while next < states.len() && states.len() <= MAX_STATES {
-            let state = states[next].clone();
-            next += 1;
-            for &value in values.iter().filter(|value| action.update(**value, 0).is_none()) {
-                let replies = [&state[..], &[Reply::reads(value)]].concat();
-                let place = self.leads_to(thread, Course { from, replies: &replies });
-                let is_back = place.next == action;
-                // Where it waits, it was in that state before.
-                let is_left_out = is_back || matches!(place.next, Action::Spin { .. });
-                if !is_left_out || place.has_effect {
-                    continue;
-                }
-                if !look(self, &replies) {
-                    return;
-                }
-                if is_back && !self.is_known(head, &states, &replies) {
-                    states.push(replies);
-                }
-            }
-        }
-    }
 }
 
 /// Whether an action can be at the head of a loop that counts.
-pub(super) fn is_head(action: &Action) -> bool {
+fn is_head(action: &Action) -> bool {
     matches!(action, Action::Load { .. } | Action::Cas { .. })
 }

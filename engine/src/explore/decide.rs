@@ -105,10 +105,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let mut sources = std::mem::take(&mut self.sources);
         self.list_sources(loc, floors, &mut sources);
         let confirms = self.confirms(thread);
-        self.note_counting(thread, &sources);
-        if confirms {
-            self.note_attempts(thread);
-        }
         let start = self.choices.len();
         for &source in sources.iter().rev() {
             self.decide_source(thread, loc, source, floors, confirms, true);
@@ -133,7 +129,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = &self.graphs[self.level];
         let action = graph.thread(thread).pending;
         let settled = graph.is_settled();
-        let notes = self.program.touches_memory();
         let (position, old) = (graph.position(source), graph.written(source, loc));
         if !graph.may_read(thread, source) || self.comes_before_twin(thread, source) {
             return;
@@ -150,18 +145,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let Some(value) = action.update(old, way) else {
                 let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
                 if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
-                    if notes {
-                        self.note_waiting(thread, source);
-                    }
                     self.choices.push(Choice::Read { source, way });
                 }
                 continue;
             };
             if settled && position < floors.update {
                 continue;
-            }
-            if value == old || notes && self.program.may_undo(&self.state, thread) {
-                self.note_waiting(thread, source);
             }
             if value == old && self.waits_in_vain(thread, source) {
                 if self.can_be_last(Part::Whole, loc, source) {

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::survey::Spot;
-use crate::graph::{Action, Graph, Loc, ThreadId, Value, View};
+use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Value, View};
 use std::fmt::Debug;
 
 /// What an action is answered with.
@@ -20,6 +20,15 @@ pub struct Answer<'a> {
     pub clock: &'a View,
     /// The execution so far.
     pub graph: &'a Graph,
+}
+
+impl<'a> Answer<'a> {
+    /// What the action of an event was answered with.
+    pub(super) fn of(graph: &'a Graph, id: EventId) -> Answer<'a> {
+        let event = graph.event(id);
+        let initial = event.is_read && event.rf == EventId::INIT;
+        Answer { value: event.answer, wrote: event.is_write, initial, clock: graph.hb(id), graph }
+    }
 }
 
 /// How an execution ended.
@@ -117,29 +126,46 @@ pub trait Program: Sync {
     }
 
     /// Whether iterations that wait access memory that threads share, so that what is left out must be
-    /// [noted](Program::note_left_out).
+    /// [held against](Program::note_left_out) what others do.
     fn touches_memory(&self) -> bool {
         false
     }
 
-    /// Notes what a thread, which has so many events, has accessed in a trial that began in this state: an iteration
-    /// that is left out. If another thread later does something that could race with it, the program has to learn that.
-    fn note_left_out(&self, state: &mut Self::State, trial: &Self::State, thread: ThreadId, events: u32) {
-        let _ = (state, trial, thread, events);
+    /// Whether iterations might do so that were not tried yet.
+    fn may_touch_memory(&self) -> bool {
+        self.touches_memory()
     }
 
-    /// What has to be learned if a thread, which has so many events, has accessed memory in a trial that can no longer be noted,
-    /// unless it has accessed that since it had as many as `before`, or it was noted.
-    fn accessed(
+    /// Forgets which memory was accessed by whom.
+    fn forget_accesses(&self, state: &mut Self::State) {
+        let _ = state;
+    }
+
+    /// Whether any memory that threads share was accessed since that was forgotten.
+    fn has_accessed(&self, state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+
+    /// Notes in a state what a thread has accessed in a trial since accesses were forgotten, as something that it could have done:
+    /// after so many events, which nobody who has run depends on more than, and with this clock. If another thread, when it
+    /// runs, does something that could race with that, the program has to [learn](Program::is_lesson) it. What has to be learned
+    /// at once, because of what others have done in that state, or because two such accesses could race, is given back.
+    fn note_left_out(
         &self,
-        state: &Self::State,
+        state: &mut Self::State,
         trial: &Self::State,
         thread: ThreadId,
         events: u32,
-        before: u32,
+        clock: &View,
     ) -> Option<Self::Error> {
-        let _ = (state, trial, thread, events, before);
+        let _ = (state, trial, thread, events, clock);
         None
+    }
+
+    /// A loop that a thread is in has too many states to try out every way to go round.
+    fn give_up_loop(&self, state: &Self::State, thread: ThreadId) {
+        let _ = (state, thread);
     }
 
     /// The value of a location that no event has accessed.

@@ -241,9 +241,7 @@ impl<P: Program> Run<'_, P> {
     fn go_on(&mut self, id: EventId) {
         let event = self.graph.event(id);
         let (thread, value, spawns) = (event.thread, event.answer, event.action == Action::Spawn);
-        let initial = event.is_read && event.rf == EventId::INIT;
-        let answer = Answer { value, wrote: event.is_write, initial, clock: self.graph.hb(id), graph: &self.graph };
-        let action = self.program.resume(&mut self.state, thread, answer);
+        let action = self.program.resume(&mut self.state, thread, Answer::of(&self.graph, id));
         self.graph.set_pending(thread, action);
         if spawns {
             self.start(ThreadId::new(value as usize), id);

@@ -79,7 +79,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     ) -> Step<P::Error> {
         let Event { thread, action, snapshot, .. } = *self.graph().event(read);
         self.level += 1;
-        let audited = self.audited[self.level - 1].min(snapshot.events as usize);
+        let audited = self.audited[self.level - 1].beginning(snapshot.events as usize);
         self.audited.truncate(self.level);
         self.audited.push(audited);
         self.renew_witness_after_revisit();
@@ -111,7 +111,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             return Step::Extended;
         }
-        self.note_all_waiting(thread);
         self.add_revisited(thread, snapshot, write, read_way, stays)
     }
 

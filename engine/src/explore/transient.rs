@@ -14,7 +14,7 @@ use super::program::Program;
 use super::trial::{Course, Origin, Reply};
 use super::visit::Visitor;
 use crate::graph::{Action, Event, EventId, Loc, MemOrder, ThreadId, Value};
-use crate::model::Model;
+use crate::model::{Model, Site, coherence_floor};
 
 /// An iteration that takes back what it has written does not write more often.
 pub(crate) const MAX_WRITES: usize = 8;
@@ -233,9 +233,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = self.graph();
         let Event { loc, thread, co_pos, .. } = *graph.event(store);
         let location = graph.location(loc);
-        // Which write comes right before it is known only where that is settled.
-        let before =
-            if location.is_settled() { &location.co[co_pos as usize - 1..co_pos as usize] } else { &location.co };
+        // If what takes it back is a store, it can end what updates read from: so this store may come earlier in coherence order
+        // than it does without, as far as what happens before it allows.
+        let first = coherence_floor(graph, loc, graph.hb(Site::of(graph, store, true).tip)).min(co_pos as usize - 1);
+        let before = if location.is_settled() { &location.co[first..co_pos as usize] } else { &location.co };
         let may_follow = |transient: Transient| {
             before.iter().any(|&write| transient.instead_of(graph.written(write, loc)).is_some())
         };

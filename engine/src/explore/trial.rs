@@ -17,6 +17,8 @@ use crate::model::Model;
 /// The states in which threads try things out, and what else that takes: all of it is used again and again.
 pub(super) struct Trials<S> {
     pub state: S,
+    /// The state in which every thread is at its first action, once it was needed.
+    pub first: Option<S>,
     /// Another one, to compare.
     pub other: S,
     /// States in which a thread is at the head of a loop; of those that are there, the first `known` are in use.
@@ -31,7 +33,7 @@ pub(super) struct Trials<S> {
 impl<S: Clone> Trials<S> {
     pub fn new(state: S) -> Trials<S> {
         let (other, heads) = (state.clone(), Vec::new());
-        Trials { state, other, heads, known: 0, overlay: Overlay::default(), clock: Vec::new() }
+        Trials { state, first: None, other, heads, known: 0, overlay: Overlay::default(), clock: Vec::new() }
     }
 
     /// Exchanges the state with the one to compare it with.

@@ -5,6 +5,7 @@
 //! states are saved before each read, from where a later write that revisits it starts, and before each node with
 //! several children. So memory is bounded by the size of the program, however many executions there are.
 
+use super::audit::Audited;
 use super::choice::{Choice, Frame, Path};
 use super::clock::Clock;
 use super::decide::{effect, is_enabled};
@@ -45,8 +46,8 @@ pub(super) struct Visitor<'p, P: Program, M> {
     pub lessons: &'p Lessons,
     pub learned: Option<Lesson<P::Error>>,
     pub trials: Trials<P::State>,
-    /// By level: how many events of the graph were [looked at](super::audit) in an execution before.
-    pub audited: Vec<usize>,
+    /// By level: what of the graph was [looked at](super::audit) in an execution before.
+    pub audited: Vec<Audited>,
     /// How many events the graph had where the [stage](super::models) began.
     pub frozen: usize,
     /// Threads that cannot confirm what they have read, as it is.
@@ -117,7 +118,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             lessons,
             learned: None,
             trials: Trials::new(program.initial()),
-            audited: vec![0],
+            audited: vec![Audited::default()],
             frozen: 0,
             stuck: Vec::new(),
             deadline: Clock::new(None, Interrupt::default()),
@@ -159,7 +160,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     pub fn begin(&mut self, item: Item<P::State>) -> Step<P::Error> {
         self.level = 0;
         self.frozen = item.frozen;
-        self.audited[0] = item.frozen;
+        self.audited[0] = Audited::first(item.frozen);
         self.frames.clear();
         self.choices.clear();
         self.root = item.path;
@@ -270,7 +271,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             let Frame { level, len, thread, slot, current, .. } = *frame;
             self.level = level;
             self.graphs[level].truncate(len);
-            self.audited[level] = self.audited[level].min(len);
+            self.audited[level].shorten(len);
             self.snapshots.truncate(slot + 1);
             self.state.clone_from(self.snapshots.get(slot));
             return Some(self.apply(thread, self.choices[current], slot));
@@ -405,10 +406,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let graph = &mut self.graphs[self.level];
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
-        let initial = event.is_read && event.rf == EventId::INIT;
-        let answer = Answer { value, wrote: event.is_write, initial, clock: graph.hb(id), graph };
         let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
-        let action = self.program.resume(&mut self.state, thread, answer);
+        let action = self.program.resume(&mut self.state, thread, Answer::of(graph, id));
         let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id), graph)));
         graph.set_pending(thread, action);
         if matches!(action, Action::Fail) {

@@ -120,16 +120,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens. What it
-    /// has accessed is left out, if it waits.
+    /// Lets a thread run on a copy of the state until it waits or has an effect; `first` says how its pending action happens.
     pub(super) fn try_out(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
-        let spin = self.run_iteration(thread, pending, first)?;
-        self.note_left_out(thread);
-        Some(spin)
-    }
-
-    /// Lets a thread run on a copy of the state until it waits or has an effect.
-    pub(super) fn run_iteration(&mut self, thread: ThreadId, pending: Action, first: First) -> Option<Spin> {
         self.begin_trial(first.from);
         let mut overlay = std::mem::take(&mut self.trials.overlay);
         overlay.begin(self.program.may_undo(&self.trials.state, thread));
@@ -140,35 +132,6 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         self.trials.overlay = overlay;
         spin
-    }
-
-    /// Notes what a thread has accessed in a trial: what it has tried is left out.
-    pub(super) fn note_left_out(&mut self, thread: ThreadId) {
-        if self.program.touches_memory() {
-            let events = self.graph().thread(thread).len;
-            self.program.note_left_out(&mut self.state, &self.trials.state, thread, events);
-        }
-    }
-
-    /// Notes what a thread would access in an iteration that waits after it has read from a write.
-    pub(super) fn note_waiting(&mut self, thread: ThreadId, source: EventId) {
-        if self.program.touches_memory() && self.may_spin(thread) {
-            let action = self.graph().thread(thread).pending;
-            self.try_out(thread, action, First::reads(source));
-        }
-    }
-
-    /// Notes what a thread would access in iterations that are left out, whatever it reads.
-    pub(super) fn note_all_waiting(&mut self, thread: ThreadId) {
-        let Some(loc) = self.graph().thread(thread).pending.loc() else { return };
-        if self.program.touches_memory() && self.may_spin(thread) {
-            let sources = self.graph().location(loc).co.clone();
-            self.note_counting(thread, &sources);
-            if self.confirms(thread) {
-                self.note_attempts(thread);
-            }
-            sources.into_iter().for_each(|source| self.note_waiting(thread, source));
-        }
     }
 
     fn run_trial(&mut self, thread: ThreadId, pending: Action, first: First, overlay: &mut Overlay) -> Option<Spin> {
@@ -270,7 +233,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 }
 
 /// Whether an action is tried out.
-fn is_tried(action: &Action) -> bool {
+pub(super) fn is_tried(action: &Action) -> bool {
     matches!(action, Action::Load { .. } | Action::Rmw { .. } | Action::Cas { .. } | Action::Try { .. })
         || action.is_lock()
 }

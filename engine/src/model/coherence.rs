@@ -7,7 +7,7 @@ use crate::graph::{EventId, Graph, Loc, View, contains};
 ///
 /// A read that has the view before it must not read from an earlier write (write-read and read-read coherence), a write
 /// must not go before it (write-write and read-write coherence).
-pub(super) fn floor(graph: &Graph, loc: Loc, view: &View) -> usize {
+pub(crate) fn floor(graph: &Graph, loc: Loc, view: &View) -> usize {
     let location = graph.location(loc);
     if location.co.len() == 1 {
         return 0;

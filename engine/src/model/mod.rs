@@ -29,6 +29,7 @@ pub use rc11::Rc11;
 pub use sc::Sc;
 pub use store_buffer::{Mapping, StoreBuffer};
 
+pub(crate) use coherence::floor as coherence_floor;
 pub(crate) use witness::Last;
 
 use crate::graph::{Action, EventId, Graph, Loc, MemOrder, ThreadId, Ties};

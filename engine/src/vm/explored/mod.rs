@@ -278,20 +278,22 @@ impl<A: Copy> Explored<A> {
         universe.row(self.row).is_same(universe.row(other.row))
     }
 
-    /// Notes what a thread, which has so many events, has accessed in a trial that began in this state, as left out.
-    pub fn note_left_out(&mut self, trial: &Explored<A>, id: ThreadId, events: u32) {
-        if Arc::ptr_eq(&self.universe, &trial.universe) {
-            lock(&self.universe).note_left_out(self.row, trial.row, id, events);
-        }
+    /// Forgets who has accessed which memory.
+    pub fn forget_accesses(&mut self) {
+        lock(&self.universe).races_mut(self.row).forget();
     }
 
-    /// Some memory that a thread, which has so many events, has accessed in a trial, but has not since it had as many as `before`,
-    /// nor was that noted; unless others are known to contend for it.
-    pub fn accessed(&self, trial: &Explored<A>, id: ThreadId, events: u32, before: u32) -> Option<Site> {
-        match Arc::ptr_eq(&self.universe, &trial.universe) {
-            true => lock(&self.universe).accessed(self.row, trial.row, id, [events, before]),
-            false => None,
-        }
+    /// Whether any tracked memory was accessed since that was forgotten.
+    pub fn has_accessed(&self) -> bool {
+        !lock(&self.universe).row(self.row).races.is_empty()
+    }
+
+    /// Notes what a thread has accessed in a trial, as left out: after so many events, with this clock. Says which memory threads
+    /// contend for, if that races with something else that was left out.
+    pub fn note_left_out(&mut self, trial: &Explored<A>, id: ThreadId, events: u32, clock: &[u32]) -> Option<Site> {
+        let moment = Moment { thread: id, clock, events };
+        let is_one_universe = Arc::ptr_eq(&self.universe, &trial.universe);
+        is_one_universe.then(|| lock(&self.universe).note_left_out(self.row, trial.row, moment))?
     }
 
     /// What is in the shared blocks that a thread has allocated, as a number.

@@ -6,7 +6,7 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Atomics, Site, Space, Tracking, Values, Version};
+use crate::vm::memory::{Atomics, Races, Site, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::trap::{Checked, Halt};
 use crate::vm::{Vm, atomics, plain};
@@ -230,27 +230,25 @@ impl<A: Copy> Universe<A> {
         tracking.map_or_else(Touched::default, |tracking| self.vm.heap.objects.touched(&tracking.tracked))
     }
 
-    /// Some memory that a thread has accessed in a trial only, unless others are known to contend for it.
-    pub fn accessed(&mut self, row: RowId, trial: RowId, id: ThreadId, [events, before]: [u32; 2]) -> Option<Site> {
-        let tracking = self.vm.heap.tracking.as_deref()?;
-        let (objects, races) = (&mut self.vm.heap.objects, &self.rows[row.0 as usize].races);
-        let tried = &self.rows[trial.0 as usize];
-        objects.versions.clone_from(&tried.versions);
-        let mut pieces = races.tried_only(&tried.races, id, events, before);
-        let piece = pieces.find(|piece| !objects.is_contended(*piece, &tracking.tracked))?;
-        let source = objects.origin(piece.object)?;
-        Some(Site::Contended { source, start: piece.start, end: piece.end })
+    /// Who has accessed which memory.
+    pub fn races_mut(&mut self, row: RowId) -> &mut Races {
+        &mut self.rows[row.0 as usize].races
     }
 
-    /// Notes in a row what a thread has accessed in a trial that began there, as left out.
-    pub fn note_left_out(&mut self, row: RowId, trial: RowId, id: ThreadId, events: u32) {
-        let Some(tracking) = self.vm.heap.tracking.as_deref() else { return };
+    /// Notes in a row what a thread has accessed in a trial, as left out, unless others are known to contend for it. Says for what
+    /// others turn out to contend because that was left out, too.
+    pub fn note_left_out(&mut self, row: RowId, trial: RowId, moment: Moment) -> Option<Site> {
+        let tracking = self.vm.heap.tracking.as_deref()?;
         let mut races = std::mem::take(&mut self.rows[row.0 as usize].races);
         let (objects, tried) = (&mut self.vm.heap.objects, &mut self.rows[trial.0 as usize]);
         std::mem::swap(&mut objects.versions, &mut tried.versions);
-        races.note_left_out(&tried.races, id, events, |piece| !objects.is_contended(piece, &tracking.tracked));
+        let is_of_interest = |piece| !objects.is_contended(piece, &tracking.tracked);
+        let racing = races.note_left_out(&tried.races, moment.thread, (moment.events, moment.clock), is_of_interest);
+        let source = racing.and_then(|piece| objects.origin(piece.object));
         std::mem::swap(&mut objects.versions, &mut tried.versions);
         self.rows[row.0 as usize].races = races;
+        let (piece, source) = racing.zip(source)?;
+        Some(Site::Contended { source, start: piece.start, end: piece.end })
     }
 
     /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not

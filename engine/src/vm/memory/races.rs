@@ -81,8 +81,30 @@ impl Record {
     fn continues_in(&self, next: &Record) -> bool {
         self.piece.object == next.piece.object
             && self.piece.end == next.piece.start
-            && (self.thread, self.kind, self.event, self.place, self.left_out)
-                == (next.thread, next.kind, next.event, next.place, next.left_out)
+            && (self.thread, self.kind, self.event, self.place) == (next.thread, next.kind, next.event, next.place)
+    }
+}
+
+/// An access that was not made, but could have been: in an iteration that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LeftOut {
+    record: Record,
+    /// What would have happened before it.
+    clock: Vec<u32>,
+}
+
+impl LeftOut {
+    /// Whether it races with an access that is made, which may come earlier or later.
+    fn races_with(&self, access: &Record, clock: &[u32]) -> bool {
+        self.record.piece.overlaps(&access.piece)
+            && self.record.conflicts(access)
+            && !self.record.is_ordered(clock)
+            && !access.is_ordered(&self.clock)
+    }
+
+    /// Whether it races with all that another one races with.
+    fn covers(&self, other: &LeftOut) -> bool {
+        self.record == other.record && self.clock.iter().zip(&other.clock).all(|(mine, theirs)| mine <= theirs)
     }
 }
 
@@ -90,15 +112,18 @@ impl Record {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Races {
     records: Vec<Record>,
+    /// What all accesses are held against besides.
+    left_out: Vec<LeftOut>,
 }
 
 impl Clone for Races {
     fn clone(&self) -> Races {
-        Races { records: self.records.clone() }
+        Races { records: self.records.clone(), left_out: self.left_out.clone() }
     }
 
     fn clone_from(&mut self, source: &Races) {
         self.records.clone_from(&source.records);
+        self.left_out.clone_from(&source.left_out);
     }
 }
 
@@ -113,6 +138,11 @@ impl Races {
     /// The access that this one races with, if there is one.
     #[inline]
     pub fn racing(&self, access: &Record, clock: &[u32]) -> Option<Record> {
+        if !self.left_out.is_empty()
+            && let Some(other) = self.left_out.iter().find(|other| other.races_with(access, clock))
+        {
+            return Some(other.record);
+        }
         if self.records.is_empty() {
             return None;
         }
@@ -122,24 +152,33 @@ impl Races {
         self.records[self.range(access.piece.object)].iter().find(racing).copied()
     }
 
+    /// Whether nothing was accessed.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Forgets all accesses.
+    pub fn forget(&mut self) {
+        self.records.clear();
+    }
+
     /// Records an access that races with nothing.
     pub fn note(&mut self, access: Record) {
         let range = self.range(access.piece.object);
         // Often it is the same as before, or goes on where the last one ended.
         for record in &mut self.records[range.clone()] {
-            let same = (record.piece, record.thread, record.kind, record.left_out)
-                == (access.piece, access.thread, access.kind, access.left_out);
-            if same && (access.kind.atomic || !access.kind.write || access.left_out) {
+            let same = (record.piece, record.thread, record.kind) == (access.piece, access.thread, access.kind);
+            if same && (access.kind.atomic || !access.kind.write) {
                 (record.event, record.place) = (access.event, access.place);
                 return;
             }
         }
-        // Atomics of other sizes conflict with others. What was left out takes nothing away from what was not.
-        if access.kind.atomic || access.left_out {
+        // Atomics of other sizes conflict with others.
+        if access.kind.atomic {
             return self.records.insert(range.end, access);
         }
         self.cut(range.clone(), access.piece, |record| {
-            access.kind.write || !record.left_out && (record.thread, record.kind) == (access.thread, access.kind)
+            access.kind.write || (record.thread, record.kind) == (access.thread, access.kind)
         });
         let end = self.range(access.piece.object).end;
         match self.records[range.start..end].iter_mut().find(|record| record.continues_in(&access)) {
@@ -169,31 +208,29 @@ impl Races {
         }
     }
 
-    /// What a thread, which has so many events, has done in a trial. A plain access that was not tried comes after at
-    /// most so many events, an atomic one is one of them.
-    fn in_trial(&self, thread: ThreadId, events: u32) -> impl Iterator<Item = &Record> {
-        self.records.iter().filter(move |record| {
-            record.thread == thread && !record.left_out && record.event >= events + u32::from(!record.kind.atomic)
-        })
-    }
-
-    /// The pieces that a thread has accessed in a trial, but for those that it has also accessed, or that were noted, after so many
-    /// events.
-    pub fn tried_only(&self, trial: &Races, thread: ThreadId, events: u32, before: u32) -> impl Iterator<Item = Piece> {
-        let is_noted = move |piece: Piece| {
-            self.records[self.range(piece.object)].iter().any(|record| {
-                let covers = record.piece.start <= piece.start && piece.end <= record.piece.end;
-                record.thread == thread && covers && record.event >= before
-            })
-        };
-        trial.in_trial(thread, events).map(|record| record.piece).filter(move |piece| !is_noted(*piece))
-    }
-
-    /// Records what a thread has done in a trial, as left out; to such pieces.
-    pub fn note_left_out(&mut self, trial: &Races, thread: ThreadId, events: u32, of_interest: impl Fn(Piece) -> bool) {
-        for record in trial.in_trial(thread, events).filter(|record| of_interest(record.piece)) {
-            self.note(Record { event: events, left_out: true, ..*record });
+    /// Holds what a thread has accessed in a trial against all accesses, to such pieces: as if it came after so many events, with
+    /// this clock. Says where that races with something else that was left out.
+    pub fn note_left_out(
+        &mut self,
+        trial: &Races,
+        thread: ThreadId,
+        (events, clock): (u32, &[u32]),
+        of_interest: impl Fn(Piece) -> bool,
+    ) -> Option<Piece> {
+        let mut racing = None;
+        let tried = trial.records.iter().filter(|record| record.thread == thread && of_interest(record.piece));
+        for record in tried {
+            let left_out =
+                LeftOut { record: Record { event: events, left_out: true, ..*record }, clock: clock.to_vec() };
+            // Nothing that was recorded comes after it.
+            let races = self.left_out.iter().any(|other| other.races_with(&left_out.record, clock))
+                || self.records.iter().any(|other| left_out.races_with(other, &[]));
+            racing = racing.or(races.then_some(record.piece));
+            if !self.left_out.iter().any(|known| known.covers(&left_out)) {
+                self.left_out.push(left_out);
+            }
         }
+        racing
     }
 
     /// Forgets all about a piece of memory, which begins a new life or ends.
@@ -208,7 +245,7 @@ impl Races {
         let mut records = self.records.clone();
         records.iter_mut().for_each(|record| record.piece.object = rename(record.piece.object));
         records.sort_by_key(|record| record.piece.object);
-        Races { records }
+        Races { records, left_out: Vec::new() }
     }
 }
 

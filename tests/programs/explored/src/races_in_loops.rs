@@ -268,3 +268,186 @@ fn once_lock() {
         },
     );
 }
+
+static Y: AtomicU32 = AtomicU32::new(0);
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Runs a loop that reads, beside what makes it end, and a thread that writes only if the loop has ended: nothing orders the
+/// two, but there is no execution in which the write comes while the loop still goes round.
+fn race_with_a_loop_that_has_ended(ends: fn(), goes_round: fn()) {
+    let goes_round = move || {
+        goes_round();
+        ENDED.store(true, Relaxed);
+    };
+    let writes = || {
+        if ENDED.load(Relaxed) {
+            unsafe { *DATA.get() = 1 }
+        }
+    };
+    let threads = [thread::spawn(ends), thread::spawn(goes_round), thread::spawn(writes)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Makes such writes one after the other, to a location that a loop looks at; then the loop ends.
+fn write_and_end<const N: usize>(writes: [(&AtomicU32, u32); N]) {
+    writes.into_iter().for_each(|(location, value)| location.store(value, SeqCst));
+    X.store(1, SeqCst);
+}
+
+// The loop looks twice, and reads if there was a change: so it must have found 0 first and then 1.
+#[dpor::test(expect = "data-race")]
+fn changed_between_two_looks() {
+    race_with_a_loop_that_has_ended(
+        || write_and_end([(&Y, 1)]),
+        || {
+            while X.load(Relaxed) == 0 {
+                if Y.load(Relaxed) != Y.load(Relaxed) {
+                    read();
+                }
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn changed_between_two_looks_after_a_failed_exchange() {
+    race_with_a_loop_that_has_ended(
+        || write_and_end([(&Y, 1)]),
+        || {
+            while X.compare_exchange(1, 2, Relaxed, Relaxed).is_err() {
+                if Y.load(Relaxed) != Y.load(Relaxed) {
+                    read();
+                }
+            }
+        },
+    );
+}
+
+#[dpor::test(expect = "data-race")]
+fn changed_between_two_looks_with_a_lock() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    race_with_a_loop_that_has_ended(
+        || write_and_end([(&Y, 1)]),
+        || {
+            while X.load(Relaxed) == 0 {
+                let _guard = LOCK.lock().unwrap();
+                if Y.load(Relaxed) != Y.load(Relaxed) {
+                    read();
+                }
+            }
+        },
+    );
+}
+
+// There is a 1 in only one of two locations at a time. Who looks at one after the other finds a 1 in both.
+#[dpor::test(expect = "data-race")]
+fn never_both_at_once() {
+    static Z: AtomicU32 = AtomicU32::new(0);
+    race_with_a_loop_that_has_ended(
+        || write_and_end([(&Y, 1), (&Y, 0), (&Z, 1), (&Z, 0)]),
+        || {
+            while X.load(SeqCst) == 0 {
+                if Y.load(SeqCst) == 1 && Z.load(SeqCst) == 1 {
+                    read();
+                }
+            }
+        },
+    );
+}
+
+// What it finds in one iteration matters in the next.
+#[dpor::test(expect = "data-race")]
+fn changed_since_the_iteration_before() {
+    race_with_a_loop_that_has_ended(
+        || write_and_end([(&Y, 1), (&Y, 0)]),
+        || {
+            let mut before = 0;
+            while X.load(Relaxed) == 0 {
+                let now = Y.load(Relaxed);
+                if (before, now) == (1, 0) {
+                    read();
+                }
+                before = now;
+            }
+        },
+    );
+}
+
+// A round of a sequence lock that is not valid.
+#[dpor::test(expect = "data-race")]
+fn round_that_is_not_valid() {
+    static VERSION: AtomicU32 = AtomicU32::new(0);
+    race_with_a_loop_that_has_ended(
+        || {
+            let writes = [(&VERSION, 1), (&Y, 1), (&Y, 0), (&VERSION, 2)];
+            write_and_end(writes);
+        },
+        || {
+            while VERSION.load(Acquire) != 2 {
+                let version = VERSION.load(Acquire);
+                if version == 0 && Y.load(Relaxed) == 1 && VERSION.load(Relaxed) != version {
+                    read();
+                }
+            }
+        },
+    );
+}
+
+// The same loop, but whoever writes is ordered after its end.
+#[dpor::test]
+fn changed_between_two_looks_and_ordered() {
+    let looks = || {
+        while X.load(Relaxed) == 0 {
+            if Y.load(Relaxed) != Y.load(Relaxed) {
+                read();
+            }
+        }
+        ENDED.store(true, Release);
+    };
+    let writes = || {
+        if ENDED.load(Acquire) {
+            unsafe { *DATA.get() = 1 }
+        }
+    };
+    let threads = [thread::spawn(|| write_and_end([(&Y, 1)])), thread::spawn(looks), thread::spawn(writes)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+// Both accesses are in iterations that are left out: one thread writes what is there already, the other one reads it.
+#[dpor::test(expect = "data-race")]
+fn between_two_loops() {
+    let own = Box::into_raw(Box::new(0_u32));
+    let address = own as usize;
+    let reads = move || {
+        while X.load(Relaxed) == 0 {
+            black_box(unsafe { *(address as *const u32) });
+        }
+    };
+    let (reads, sets) = (thread::spawn(reads), thread::spawn(set));
+    while X.load(Relaxed) == 0 {
+        unsafe { *own = 0 }
+    }
+    reads.join().unwrap();
+    sets.join().unwrap();
+    drop(unsafe { Box::from_raw(own) });
+}
+
+// An iteration remembers eight loads of a location that is written six times: more states than are told apart.
+#[dpor::test]
+fn more_states_than_are_told_apart() {
+    // OUTCOME: incomplete
+    let counts = || {
+        (1..=6).for_each(|value| Y.store(value, Relaxed));
+        X.store(1, Relaxed);
+    };
+    let remembers = || {
+        while X.load(Relaxed) == 0 {
+            let seen = (0..8).fold(0, |seen, _| seen * 8 + Y.load(Relaxed));
+            if seen == 0o_0123_4566 {
+                read();
+            }
+        }
+    };
+    let threads = [thread::spawn(counts), thread::spawn(remembers)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}

@@ -13,7 +13,7 @@ use super::enumerate::enumerate;
 use super::found::{Error, Found, Outcome};
 use super::program::Program;
 use super::random::Random;
-use super::subject::{State, Subject};
+use super::subject::{Known, State, Subject};
 use crate::axioms::Model;
 use crate::candidate::Key;
 use crate::soak::Verdict;
@@ -185,15 +185,22 @@ impl Explored {
     }
 }
 
-/// Explores a program; again where somebody minds what loops take back.
+/// Explores a program; again where somebody minds what loops take back, or what was left out.
 fn explore(program: &Program, setup: Setup) -> Explored {
-    let (explored, noticed) = explore_once(program, setup, true);
-    if noticed { explore_once(program, setup, false).0 } else { explored }
+    let mut known = Known { undoes: true, contended: false };
+    loop {
+        let (explored, lesson) = explore_once(program, setup, known);
+        match lesson {
+            Some(Lesson::Noticed(_)) if known.undoes => known.undoes = false,
+            Some(Lesson::Program(Error::Contended)) if !known.contended => known.contended = true,
+            _ => return explored,
+        }
+    }
 }
 
-/// Explores a program, and says whether somebody minds what loops take back.
-fn explore_once(program: &Program, setup: Setup, undoes: bool) -> (Explored, bool) {
-    let subject = Subject::new(program, setup.bound, undoes);
+/// Explores a program, and says what has to be known.
+fn explore_once(program: &Program, setup: Setup, known: Known) -> (Explored, Option<Lesson<Error>>) {
+    let subject = Subject::new(program, setup.bound, known);
     let config = Config {
         workers: setup.workers,
         max_executions: Some(MOST),
@@ -206,8 +213,7 @@ fn explore_once(program: &Program, setup: Setup, undoes: bool) -> (Explored, boo
     let seen =
         || Seen { subject: &subject, equivalence: setup.equivalence, outcomes: BTreeSet::new(), keys: Vec::new() };
     let (report, seen) = explore_with(&subject, &config, None, seen);
-    let noticed = matches!(report.lesson, Some(Lesson::Noticed(_)));
-    (conclude(&report, &seen, undoes), noticed)
+    (conclude(&report, &seen, known.undoes), report.lesson)
 }
 
 fn conclude(report: &Report<Error>, seen: &[Seen<'_>], undoes: bool) -> Explored {

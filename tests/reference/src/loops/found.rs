@@ -32,6 +32,9 @@ pub enum Error {
     Assertion,
     /// Threads are blocked forever: for each thread, what it returns, or nothing if it is blocked.
     BlockedForever(Vec<Option<Vec<u64>>>),
+    /// It is not wrong, but has to be explored again: others contend for the variable that is not atomic with iterations that were
+    /// left out.
+    Contended,
 }
 
 impl Error {
@@ -67,6 +70,7 @@ impl Display for Error {
         match self {
             Error::Race => write!(f, "a data race"),
             Error::Assertion => write!(f, "an assertion that fails"),
+            Error::Contended => write!(f, "that threads contend for a variable"),
             Error::BlockedForever(threads) => {
                 let show = |(id, results): (usize, &Option<Vec<u64>>)| match results {
                     Some(results) => format!("{id} returns {results:?}"),

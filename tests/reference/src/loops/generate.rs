@@ -58,6 +58,9 @@ const KINDS: [Kind; 11] = [
 
 /// A program with one to three loops in two to four threads.
 pub fn program(random: &mut Random) -> Program {
+    if random.percent(15) {
+        return with_a_late_write(random);
+    }
     let threads = random.one_of(&[2, 2, 2, 3, 3, 3, 4]);
     let loops = random.one_of(&[1, 1, 2, 2, 3]).min(threads);
     let (plain, strong) = (random.percent(25), random.percent(15));
@@ -76,6 +79,29 @@ pub fn program(random: &mut Random) -> Program {
         body.results = maker.results();
     }
     Program { threads: bodies }
+}
+
+/// A program in which a loop reads the variable that is not atomic, and a thread writes it once the loop has ended, as far as that
+/// thread can tell: as a rule no iteration races unless it was left out.
+fn with_a_late_write(random: &mut Random) -> Program {
+    let strong = random.percent(15);
+    let mut maker = Maker { random, plain: true, strong };
+    let kind = maker.random.one_of(&KINDS);
+    let mut goes_round = maker.repeat(kind);
+    let ends = maker.order(&[Relaxed, Relaxed, Relaxed, Release]);
+    goes_round.push(Stmt::Store { loc: L, val: Val::Const(3), order: ends });
+    let order = maker.order(&[Relaxed, Relaxed, Acquire]);
+    let cond = Cond { reg: 0, test: Test::Is(3) };
+    let writes =
+        vec![Stmt::Load { reg: 0, loc: L, order }, Stmt::If { cond, then: vec![Stmt::Write { val: Val::Const(1) }] }];
+    let length = 1 + maker.random.below(3);
+    let mut ends: Vec<Stmt> = Vec::new();
+    for _ in 0..length {
+        let (loc, value) = (maker.random.one_of(&[X, Y]), maker.random.below(3) as u64);
+        ends.push(maker.store(loc, value));
+    }
+    let threads = [goes_round, writes, ends].map(|stmts| Body { stmts, results: Vec::new() });
+    Program { threads: threads.to_vec() }
 }
 
 struct Maker<'a> {
@@ -169,6 +195,7 @@ impl Maker<'_> {
     fn extra(&mut self) -> Vec<Stmt> {
         match self.random.below(10) {
             0 if self.plain => vec![Stmt::Read { reg: WASTE }],
+            3..6 if self.plain => self.read_if_changed(),
             1 => {
                 let loc = self.loc();
                 vec![self.load(WASTE, loc)]
@@ -176,6 +203,18 @@ impl Maker<'_> {
             2 => vec![Stmt::Fence { order: self.random.one_of(&[Acquire, SeqCst]) }],
             _ => Vec::new(),
         }
+    }
+
+    /// Reads the variable that is not atomic if two loads have read such values, and forgets these.
+    fn read_if_changed(&mut self) -> Vec<Stmt> {
+        let (first, second) = (self.loc(), self.loc());
+        let mut stmts = vec![self.load(4, first), self.load(5, second)];
+        let mut cond = |reg| Cond { reg, test: Test::Is(self.random.below(3) as u64) };
+        let (one, other) = (cond(4), cond(5));
+        let then = vec![Stmt::If { cond: other, then: vec![Stmt::Read { reg: WASTE }] }];
+        stmts.push(Stmt::If { cond: one, then });
+        stmts.extend([4, 5, WASTE].map(|reg| Stmt::Set { reg, val: Val::Const(0) }));
+        stmts
     }
 
     /// What is done with a lock held, or after a loop.

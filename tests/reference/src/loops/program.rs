@@ -111,10 +111,23 @@ pub struct Cas {
 }
 
 impl Program {
+    /// Whether the variable that is not atomic is accessed.
+    pub fn is_plain(&self) -> bool {
+        self.threads.iter().any(|thread| are_plain(&thread.stmts))
+    }
+
     /// Whether each loop reads an atomic in every iteration, and only loops are left by `break`.
     pub fn is_well_formed(&self) -> bool {
         self.threads.iter().all(|thread| are_well_formed(&thread.stmts, false))
     }
+}
+
+fn are_plain(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Read { .. } | Stmt::Write { .. } => true,
+        Stmt::If { then: stmts, .. } | Stmt::Loop { body: stmts } => are_plain(stmts),
+        _ => false,
+    })
 }
 
 fn are_well_formed(stmts: &[Stmt], in_loop: bool) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! It says where a loop waits, as tests in Rust do: where an iteration ends in the state in which it began, having
 //! written nothing, or having taken back all that it has written, and has not read the variable that is not atomic for
-//! the first time. That variable is in the state; races for it are found with the happens-before clocks that come with
-//! answers.
+//! the first time, if others contend for that. The variable is in the state; races for it, and whether others contend
+//! for it, are found with the happens-before clocks that come with answers.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,8 +22,18 @@ pub struct Subject {
     codes: Vec<Code>,
     /// How many iterations a loop may begin.
     bound: u32,
+    known: Known,
+    /// Whether the variable that is not atomic is accessed at all.
+    plain: bool,
+}
+
+/// What is known of a program before it is explored.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
     /// Whether an iteration that takes back what it has written counts as one that waits.
-    undoes: bool,
+    pub undoes: bool,
+    /// Whether others contend for the variable that is not atomic with iterations that were left out.
+    pub contended: bool,
 }
 
 /// The state of a program.
@@ -36,7 +46,25 @@ pub struct State {
     written: Vec<u64>,
     /// Whether it has read that variable, and had not since it last had an effect.
     touched: bool,
+    left_out: Vec<LeftOut>,
     error: Option<Error>,
+}
+
+/// The variable that is not atomic could have been read, by a thread after so many events, in an iteration that was left out.
+#[derive(Clone, Debug)]
+struct LeftOut {
+    thread: usize,
+    events: u32,
+    /// What would have happened before.
+    clock: Vec<u32>,
+}
+
+impl LeftOut {
+    /// Whether it races with a write of another thread, after so many events and with this clock.
+    fn races_with(&self, thread: usize, events: u32, clock: &View) -> bool {
+        let knows = |clock: &View, thread: usize, events: u32| clock.get(thread).is_some_and(|known| *known > events);
+        self.thread != thread && !knows(clock, self.thread, self.events) && !knows(&self.clock, thread, events)
+    }
 }
 
 /// A thread, and how many iterations each loop has begun.
@@ -64,8 +92,9 @@ impl Cell {
 }
 
 impl Subject {
-    pub fn new(program: &Program, bound: u32, undoes: bool) -> Subject {
-        Subject { codes: program.threads.iter().map(Code::of).collect(), bound, undoes }
+    pub fn new(program: &Program, bound: u32, known: Known) -> Subject {
+        let codes = program.threads.iter().map(Code::of).collect();
+        Subject { codes, bound, known, plain: program.is_plain() }
     }
 
     /// How many threads there are.
@@ -98,10 +127,10 @@ impl Subject {
                     Some(action) => return action,
                     None => 0,
                 },
-                Stop::Read | Stop::Write(_) => match state.access(id, stop, clock) {
-                    Some(value) => value,
-                    None => {
-                        state.error = Some(Error::Race);
+                Stop::Read | Stop::Write(_) => match state.access(id, stop, clock, self.known) {
+                    Ok(value) => value,
+                    Err(error) => {
+                        state.error = Some(error);
                         return Action::Fail;
                     }
                 },
@@ -116,7 +145,7 @@ impl Subject {
         let Running { thread, rounds } = &mut threads[id];
         let mark = mark(thread, number);
         match trails.visit(name(id), mark, 0) {
-            Visited::Alike { undone: true, .. } if !self.undoes => trails.begin_again(name(id), mark, 0),
+            Visited::Alike { undone: true, .. } if !self.known.undoes => trails.begin_again(name(id), mark, 0),
             Visited::Alike { events, .. } => return Some(Action::Spin { events }),
             _ => {}
         }
@@ -140,21 +169,24 @@ impl Subject {
 }
 
 impl State {
-    /// Accesses the variable that is not atomic; nothing where that is a race.
-    fn access(&mut self, id: usize, stop: Stop, clock: &View) -> Option<u64> {
-        let here = (id, clock.get(id).copied().unwrap_or(0));
+    /// Accesses the variable that is not atomic, unless that is a race.
+    fn access(&mut self, id: usize, stop: Stop, clock: &View, known: Known) -> Result<u64, Error> {
+        let events = clock.get(id).copied().unwrap_or(0);
         if !self.cell.admits(id, clock, matches!(stop, Stop::Write(_))) {
-            return None;
+            return Err(Error::Race);
         }
         if let Stop::Write(value) = stop {
-            self.cell = Cell { value, write: Some(here), reads: Vec::new() };
+            if self.left_out.iter().any(|other| other.races_with(id, events, clock)) {
+                return Err(Error::Contended);
+            }
+            self.cell = Cell { value, write: Some((id, events)), reads: Vec::new() };
             self.written.push(value);
             self.trails.clear(name(id));
         } else {
-            self.cell.reads.push(here);
-            self.touched |= self.trails.touch(name(id), CELL);
+            self.cell.reads.push((id, events));
+            self.touched |= known.contended && self.trails.touch(name(id), CELL);
         }
-        Some(self.cell.value)
+        Ok(self.cell.value)
     }
 
     /// A thread has read this, and written something or not.
@@ -219,7 +251,7 @@ impl explore::Program for Subject {
         let running = |code: &Code| Running { thread: Thread::default(), rounds: vec![0; code.loops.len()] };
         let threads = self.codes.iter().map(running).collect();
         let (trails, cell) = (Trails::default(), Cell::default());
-        State { threads, trails, cell, written: Vec::new(), touched: false, error: None }
+        State { threads, trails, cell, written: Vec::new(), touched: false, left_out: Vec::new(), error: None }
     }
 
     fn start(&self, state: &mut State, thread: ThreadId, clock: &View, _: &Graph) -> Action {
@@ -241,7 +273,7 @@ impl explore::Program for Subject {
 
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
         let writes = |site: u64| self.codes[thread.index()].loops[site as usize];
-        self.undoes && state.trails.all_sites(name(thread.index())).any(writes)
+        self.known.undoes && state.trails.all_sites(name(thread.index())).any(writes)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
@@ -251,6 +283,36 @@ impl explore::Program for Subject {
 
     fn has_effect(&self, state: &State) -> bool {
         !state.written.is_empty() || state.touched
+    }
+
+    fn touches_memory(&self) -> bool {
+        self.plain && !self.known.contended
+    }
+
+    fn forget_accesses(&self, state: &mut State) {
+        state.cell = Cell { value: state.cell.value, ..Cell::default() };
+    }
+
+    fn has_accessed(&self, state: &State) -> bool {
+        !state.cell.reads.is_empty()
+    }
+
+    fn note_left_out(
+        &self,
+        state: &mut State,
+        _: &State,
+        thread: ThreadId,
+        events: u32,
+        clock: &View,
+    ) -> Option<Error> {
+        let left_out = LeftOut { thread: thread.index(), events, clock: clock.to_vec() };
+        let races = state.cell.write.is_some_and(|(thread, events)| left_out.races_with(thread, events, &[]));
+        state.left_out.push(left_out);
+        races.then_some(Error::Contended)
+    }
+
+    fn is_lesson(&self, error: &Error) -> bool {
+        *error == Error::Contended
     }
 
     fn initial_value(&self, _: &State, _: Loc) -> Value {

@@ -1,0 +1,426 @@
+//! Going round in a loop in every way, on copies of the program's state.
+//!
+//! Before a read in a loop, one action of the thread after the other is answered with everything that it could have read,
+//! until the thread waits, or is in a state in which it was before, or has an effect. That says what the thread accesses in
+//! iterations that are left out ([`contended`](super::contended)).
+//!
+//! What a thread reads when it goes round is there only after whatever that depends on: this is run on the copy, too, before
+//! the read is answered, and nothing else is. So memory is as the thread would find it.
+
+use super::commute::MAX_OPTIONAL;
+use super::lessons::Lesson;
+use super::program::{Answer, Program};
+use super::trial::{Origin, Reply};
+use super::visit::Visitor;
+use super::waiting::is_tried;
+use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Value, View, contains, join};
+use crate::model::{Model, Site, coherence_floor};
+
+/// So many states of a thread that goes round are told apart. Where there are more, the check is incomplete.
+const MAX_STOPS: usize = 1024;
+
+/// Where a thread begins to go round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// Where its first action is.
+    pub site: Site,
+    /// How many events it has there.
+    pub events: u32,
+    /// Its next event, unless it has none: nothing that depends on that can be read.
+    pub next: Option<EventId>,
+    /// A state in which it is there, and how many events of the graph that has.
+    pub from: Origin,
+    pub known: usize,
+}
+
+/// Where a thread is that goes round.
+#[derive(Clone, Debug)]
+pub(super) struct Stop {
+    action: Action,
+    /// How many events of each thread its state has.
+    done: Vec<u32>,
+    /// What it must not read anything older than, by location: because of what it has read.
+    floors: Vec<(Loc, usize)>,
+    /// What happens before; of its own events only those that are in the graph.
+    pub clock: Vec<u32>,
+    /// What would, after an acquire fence.
+    acquired: Vec<u32>,
+    /// What it has written and not taken back.
+    own: Vec<Own>,
+}
+
+/// Something that a thread has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Own {
+    loc: Loc,
+    value: Value,
+    /// What it found there, if it has looked.
+    found: Option<Value>,
+}
+
+/// What an action is answered with.
+#[derive(Clone, Debug)]
+pub(super) struct Answered {
+    reply: Reply,
+    /// What it reads from.
+    source: Source,
+    /// What it changes its location to.
+    written: Option<Value>,
+}
+
+/// What a read finds.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    value: Value,
+    /// The writes of the graph that it depends on: several, where some of them are blind.
+    writes: Vec<EventId>,
+    /// Where they are in coherence order: what is read next is not older.
+    position: usize,
+}
+
+/// What comes of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub from: usize,
+    pub answered: Answered,
+    /// Where the thread stops then, if it does not wait, and whether it does for the first time.
+    pub to: Option<usize>,
+    pub is_first: bool,
+    /// Whether the thread then waits, or is where it would also be in another way: what comes before that can be left out.
+    ends: bool,
+    /// Whether it has accessed memory on the way.
+    accesses: bool,
+}
+
+/// All ways in which a thread goes round.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    pub stops: Vec<Stop>,
+    ways: Vec<Way>,
+    /// Whether something else went wrong than that the program had to learn something.
+    pub failed: bool,
+}
+
+impl Stop {
+    fn floor(&self, loc: Loc) -> usize {
+        self.floors.iter().find(|(at, _)| *at == loc).map_or(0, |(_, floor)| *floor)
+    }
+
+    /// Whether a thread that is here may do all that it may do there, with no more before it.
+    fn allows_all_of(&self, other: &Stop) -> bool {
+        let is_within = |one: &View, other: &View| one.iter().zip(other).all(|(one, other)| one <= other);
+        self.action == other.action
+            && self.own == other.own
+            && self.floors.iter().all(|(loc, floor)| *floor <= other.floor(*loc))
+            && is_within(&self.clock, &other.clock)
+            && is_within(&self.acquired, &other.acquired)
+    }
+
+    /// The stop after an answer, but for the next action.
+    fn after(&self, graph: &Graph, answered: &Answered) -> Stop {
+        let Answered { reply, source, written } = answered;
+        let (loc, mut after) = (self.action.loc(), self.clone());
+        let acquires = self.action.order(reply.wrote).is_acquire();
+        for &write in &source.writes {
+            join(&mut after.acquired, graph.rel(write));
+            if acquires {
+                join(&mut after.clock, graph.rel(write));
+            }
+        }
+        if acquires && matches!(self.action, Action::Fence { .. }) {
+            join(&mut after.clock, &after.acquired);
+        }
+        if let Some(loc) = loc.filter(|_| !source.writes.is_empty() && graph.is_settled()) {
+            after.floors.retain(|(at, _)| *at != loc);
+            after.floors.push((loc, source.position));
+        }
+        if let (Some(loc), Some(value)) = (loc, *written) {
+            let read = (!matches!(self.action, Action::Store { .. })).then_some(reply.value);
+            let before = after.own.iter().position(|own| own.loc == loc).map(|index| after.own.remove(index));
+            let found = before.map_or(read, |own| own.found);
+            if found != Some(value) {
+                after.own.push(Own { loc, value, found });
+            }
+        }
+        after
+    }
+}
+
+impl Rounds {
+    /// By stop, whether what comes before it can be left out, because of how the thread goes on.
+    fn before_an_end(&self) -> Vec<bool> {
+        let mut ends = vec![false; self.stops.len()];
+        loop {
+            let leads = |way: &&Way| !ends[way.from] && (way.ends || way.to.is_some_and(|to| ends[to]));
+            match self.ways.iter().find(leads) {
+                Some(way) => ends[way.from] = true,
+                None => return ends,
+            }
+        }
+    }
+
+    /// The ways on which memory is accessed, and which can be left out.
+    pub fn left_out(&self) -> impl Iterator<Item = &Way> {
+        let ends = self.before_an_end();
+        self.ways.iter().filter(move |way| way.accesses && (way.ends || way.to.is_some_and(|to| ends[to])))
+    }
+}
+
+impl<P: Program, M: Model> Visitor<'_, P, M> {
+    /// Runs the program, on a copy, to where a thread begins to go round: nothing else happens than what that depends on.
+    pub(super) fn run_to(&mut self, start: &Start) -> bool {
+        self.trials.state = self.first_state();
+        let Visitor { program, graphs, level, trials, .. } = self;
+        let graph = &graphs[*level];
+        run_missing(*program, graph, &mut trials.state, &mut vec![0; graph.thread_count()], graph.porf(start.site.tip))
+    }
+
+    /// Lets a thread go round from the state of the latest trial on, which has so many events of each thread.
+    pub(super) fn go_round(&mut self, start: &Start, done: Vec<u32>) -> Rounds {
+        self.trials.clear_heads();
+        self.trials.add_head();
+        let Site { action, tip, thread, .. } = start.site;
+        let mut clock = self.graph().hb(tip).to_vec();
+        clock[thread.index()] = start.events;
+        let acquired = clock.clone();
+        let first = Stop { action, done, floors: Vec::new(), clock, acquired, own: Vec::new() };
+        let mut rounds = Rounds { stops: vec![first], ..Rounds::default() };
+        let mut from = 0;
+        while from < rounds.stops.len() && self.learned.is_none() {
+            for answered in self.answers(start, &rounds.stops, from) {
+                let Some((next, accesses)) = self.try_answer(start, &rounds.stops, from, &answered) else {
+                    rounds.failed |= self.learned.is_none();
+                    continue;
+                };
+                if self.program.has_effect(&self.trials.state) {
+                    continue;
+                }
+                if matches!(next.action, Action::Spin { .. }) {
+                    rounds.ways.push(Way { from, answered, to: None, is_first: false, ends: true, accesses });
+                    continue;
+                }
+                if !goes_on(&next.action) {
+                    continue;
+                }
+                let alike = self.stops_like(thread, &rounds.stops, &next);
+                let is_back = next.action == action || !alike.is_empty();
+                let known = alike.into_iter().find(|number| rounds.stops[*number].allows_all_of(&next));
+                if known.is_none() && rounds.stops.len() == MAX_STOPS {
+                    self.program.give_up_loop(&self.trials.state, thread);
+                    return Rounds::default();
+                }
+                let to = known.unwrap_or(rounds.stops.len());
+                rounds.ways.push(Way {
+                    from,
+                    answered,
+                    to: Some(to),
+                    is_first: known.is_none(),
+                    ends: is_back,
+                    accesses,
+                });
+                if known.is_none() {
+                    self.trials.add_head();
+                    rounds.stops.push(next);
+                }
+            }
+            from += 1;
+        }
+        rounds
+    }
+
+    /// The stops at which a thread, which was the last to run in a trial, was in the same state.
+    fn stops_like(&self, thread: ThreadId, stops: &[Stop], next: &Stop) -> Vec<usize> {
+        let is_alike = |(state, stop): (&P::State, &Stop)| {
+            stop.action == next.action && self.program.is_alike(state, &self.trials.state, thread)
+        };
+        let pairs = self.trials.heads().iter().zip(stops).enumerate();
+        pairs.filter(|(_, pair)| is_alike(*pair)).map(|(number, _)| number).collect()
+    }
+
+    /// Answers the action of a thread that goes round, on a copy of its state: says where it stops then, and whether it has
+    /// accessed memory. Nothing if that fails.
+    pub(super) fn try_answer(
+        &mut self,
+        start: &Start,
+        stops: &[Stop],
+        from: usize,
+        answered: &Answered,
+    ) -> Option<(Stop, bool)> {
+        let thread = start.site.thread;
+        self.begin_trial(Origin::Head(from));
+        let Visitor { program, graphs, level, trials, .. } = self;
+        let (graph, state) = (&graphs[*level], &mut trials.state);
+        let mut after = stops[from].after(graph, answered);
+        // What the thread has accessed before is noted already.
+        program.forget_accesses(state);
+        let mut writes = answered.source.writes.iter();
+        if !writes.all(|&write| run_missing(*program, graph, state, &mut after.done, graph.porf(write))) {
+            return None;
+        }
+        program.forget_accesses(state);
+        let Reply { value, wrote } = answered.reply;
+        after.clock[thread.index()] += 1;
+        after.action =
+            program.resume(state, thread, Answer { value, wrote, initial: false, clock: &after.clock, graph });
+        after.clock[thread.index()] -= 1;
+        if after.action == Action::Fail {
+            self.learn_from_trial(thread);
+            return None;
+        }
+        let accesses = self.program.has_accessed(&self.trials.state);
+        Some((after, accesses))
+    }
+
+    /// What the action of a thread that goes round may be answered with.
+    fn answers(&mut self, start: &Start, stops: &[Stop], from: usize) -> Vec<Answered> {
+        let (stop, thread) = (&stops[from], start.site.thread);
+        let action = stop.action;
+        let may_write = self.program.may_undo(&self.trials.heads()[from], thread);
+        match action {
+            Action::Fence { .. } => return vec![Answered::without_reading(None)],
+            Action::Store { value, .. } if may_write => return vec![Answered::without_reading(Some(value))],
+            _ => {}
+        }
+        let Some(loc) = action.loc().filter(|_| is_tried(&action)) else { return Vec::new() };
+        let mut sources = match self.latest_value(loc) {
+            Some(_) => self.readable(start, stop, loc),
+            None => vec![Source::of(self.program.initial_value(&self.trials.heads()[from], loc))],
+        };
+        sources.extend(stop.own.iter().filter(|own| own.loc == loc).map(|own| Source::of(own.value)));
+        let mut answers = Vec::new();
+        for source in sources.into_iter().filter(|source| !action.is_blocked_by(source.value)) {
+            let value = source.value;
+            for update in (0..action.ways(value)).map(|way| action.update(value, way)) {
+                let written = update.filter(|new| *new != value);
+                if written.is_none() || may_write {
+                    let reply = Reply { value, wrote: update.is_some() };
+                    answers.push(Answered { reply, source: source.clone(), written });
+                }
+            }
+        }
+        answers
+    }
+
+    /// What a thread may read when it goes round: nothing that is older than what it knows, that depends on what it does later,
+    /// or that comes after what is read, or written, later.
+    fn readable(&mut self, start: &Start, stop: &Stop, loc: Loc) -> Vec<Source> {
+        let Visitor { model, graphs, level, scratch, .. } = self;
+        let graph = &graphs[*level];
+        let co = &graph.location(loc).co;
+        let depends = |id: EventId| start.next.is_some_and(|next| graph.is_porf_before(next, id));
+        let at = |position: usize| {
+            let writes: Vec<EventId> = graph.chain(co[position]).collect();
+            let is_possible = !writes.iter().any(|&write| depends(write));
+            is_possible.then(|| Source { value: graph.written(co[position], loc), writes, position })
+        };
+        if !graph.is_settled() {
+            return (0..co.len()).filter_map(at).collect();
+        }
+        let site = Site { action: stop.action, loc, order: stop.action.order(false), updates: false, ..start.site };
+        let floor = model.floor(graph, &site, scratch);
+        let first = floor.max(stop.floor(loc)).max(coherence_floor(graph, loc, &stop.clock));
+        let last = last_before(graph, start.next, loc);
+        if !graph.has_blind_at(loc) {
+            return (first..co.len()).take_while(|position| *position <= last).filter_map(at).collect();
+        }
+        let mut sources = Vec::new();
+        for position in graph.layer_start(loc, first)..co.len() {
+            if graph.layer_start(loc, position) > last {
+                break;
+            }
+            if graph.is_border(loc, position) {
+                sources.extend(at(position).filter(|_| position >= first));
+            }
+            if !graph.event(co[position]).blind || graph.layer_start(loc, position) != position {
+                continue;
+            }
+            let layer = &co[graph.layer(loc, position)];
+            if layer.len() > MAX_OPTIONAL {
+                self.learn(Lesson::Ordered(loc));
+                return Vec::new();
+            }
+            let Some(before) = at(position - 1) else { continue };
+            let parts = parts(layer).filter(|(part, rest)| {
+                let is_apart = |id: &EventId| rest.iter().any(|&other| graph.is_porf_before(other, *id));
+                let is_known = |id: &EventId| contains(&stop.clock, graph.event(*id));
+                !part.iter().any(|id| depends(*id) || is_apart(id)) && !rest.iter().any(is_known)
+            });
+            sources.extend(parts.map(|(part, _)| {
+                let add = |value, id: &EventId| graph.event(*id).action.update(value, 0).unwrap_or(value);
+                let value = part.iter().fold(before.value, add);
+                Source { value, writes: [&before.writes[..], &part].concat(), position: position - 1 }
+            }));
+        }
+        sources
+    }
+}
+
+impl Answered {
+    /// Nothing is read, and this is written.
+    fn without_reading(written: Option<Value>) -> Answered {
+        Answered { reply: Reply { value: 0, wrote: written.is_some() }, source: Source::default(), written }
+    }
+}
+
+impl Source {
+    /// A value that does not depend on any write of the graph.
+    fn of(value: Value) -> Source {
+        Source { value, ..Source::default() }
+    }
+}
+
+/// The last position of a location that can be read before an event: not after what is read, or written, later.
+fn last_before(graph: &Graph, next: Option<EventId>, loc: Loc) -> usize {
+    let location = graph.location(loc);
+    let is_later = |id: EventId| next.is_some_and(|next| graph.is_hb_before(next, id)) && !graph.event(id).blind;
+    let read = location.reads.iter().filter(|&&read| is_later(read));
+    let read = read.map(|&read| graph.position(graph.event(read).rf)).min();
+    let written = location.co.iter().skip(1).position(|&write| is_later(write));
+    read.into_iter().chain(written).min().unwrap_or(usize::MAX)
+}
+
+/// The ways to divide a layer of blind updates in two: what is seen of it, and the rest, neither of which is all.
+fn parts(layer: &[EventId]) -> impl Iterator<Item = (Vec<EventId>, Vec<EventId>)> {
+    (1..(1u32 << layer.len()) - 1).map(move |mask| {
+        let (part, rest): (Vec<_>, Vec<_>) = layer.iter().enumerate().partition(|(index, _)| mask >> index & 1 == 1);
+        let ids = |list: Vec<(usize, &EventId)>| list.into_iter().map(|(_, id)| *id).collect();
+        (ids(part), ids(rest))
+    })
+}
+
+/// Runs the program through those events of a view that a state does not have; says whether none fails.
+fn run_missing<P: Program>(program: &P, graph: &Graph, state: &mut P::State, done: &mut [u32], view: &View) -> bool {
+    if view.iter().zip(done.iter()).all(|(wanted, done)| wanted <= done) {
+        return true;
+    }
+    for id in (1..graph.len()).map(EventId::new) {
+        let event = graph.event(id);
+        if contains(view, event) && !contains(done, event) {
+            done[event.thread.index()] = event.index + 1;
+            if run_event(program, graph, state, id).is_some() {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Answers an event, and runs its thread, and one that it spawned, to the next action: says who fails.
+pub(super) fn run_event<P: Program>(program: &P, graph: &Graph, state: &mut P::State, id: EventId) -> Option<ThreadId> {
+    let event = graph.event(id);
+    if program.resume(state, event.thread, Answer::of(graph, id)) == Action::Fail {
+        return Some(event.thread);
+    }
+    if event.action != Action::Spawn {
+        return None;
+    }
+    let child = ThreadId::new(event.answer as usize);
+    (program.start(state, child, graph.hb(id), graph) == Action::Fail).then_some(child)
+}
+
+/// Whether a thread that does this next may still be in an iteration that is left out.
+fn goes_on(action: &Action) -> bool {
+    is_tried(action)
+        || matches!(action, Action::Fence { .. })
+        || matches!(action, Action::Store { order, .. } if order.is_atomic())
+}
