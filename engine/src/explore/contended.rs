@@ -9,7 +9,7 @@
 use super::audit::Audited;
 use super::lessons::Lesson;
 use super::program::Program;
-use super::rounds::{Start, run_event};
+use super::rounds::{Rounds, Start, Way, run_event};
 use super::trial::Origin;
 use super::visit::Visitor;
 use crate::graph::{Event, EventId, Graph, Thread, ThreadId};
@@ -59,19 +59,27 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Notes what all threads would access if they went round.
     fn note_all(&mut self, held: &mut Held<P::State>) {
+        let mut latest: Option<Rounds> = None;
         for start in self.starts() {
             if start.next.is_some_and(|next| self.is_quiet(next)) {
                 continue;
             }
-            let is_quiet = !self.note_rounds(&start, held);
+            if let Some(rounds) = &mut latest
+                && let Some(stop) = self.is_at(rounds, &start)
+            {
+                rounds.starts.push((start, stop));
+                continue;
+            }
+            if let Some(rounds) = latest.take() {
+                self.note_rounds(&rounds, held);
+            }
+            latest = Some(self.rounds_from(start, held));
             if self.learned.is_some() {
                 return;
             }
-            if let Some(next) = start.next {
-                let quiet = &mut self.audited[self.level].quiet;
-                quiet.resize(quiet.len().max(next.index() + 1), false);
-                quiet[next.index()] = is_quiet;
-            }
+        }
+        if let Some(rounds) = latest {
+            self.note_rounds(&rounds, held);
         }
     }
 
@@ -112,7 +120,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         first.clone()
     }
 
-    /// Everywhere that threads may have gone round: before reads in loops, before loads that are confirmed, and where they wait.
+    /// Everywhere that threads may have gone round: before reads in loops, before loads that are confirmed, and where they wait;
+    /// one thread after the other.
     fn starts(&self) -> Vec<Start> {
         let graph = self.graph();
         let confirmed: Vec<EventId> =
@@ -137,48 +146,72 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let (events, known) = (slot.len, graph.len());
             Some(Start { site: Site::pending(graph, thread, loc, false), events, next: None, from: Origin::Now, known })
         };
-        graph.events().filter_map(before).chain(graph.threads().filter_map(at_end)).collect()
+        let mut starts: Vec<Start> =
+            graph.events().filter_map(before).chain(graph.threads().filter_map(at_end)).collect();
+        starts.sort_by_key(|start| (start.site.thread, start.events));
+        starts
     }
 
-    /// Notes what a thread would access if it went round, in every way; says whether there is anything.
-    fn note_rounds(&mut self, start: &Start, held: &mut Held<P::State>) -> bool {
+    /// Lets a thread go round, in every way.
+    fn rounds_from(&mut self, start: Start, held: &mut Held<P::State>) -> Rounds {
         self.begin_trial(start.from);
         let mut done = vec![0; self.graph().thread_count()];
         for event in self.graph().events().take(start.known - 1).map(|(_, event)| event) {
             done[event.thread.index()] = event.index + 1;
         }
-        let mut rounds = self.go_round(start, done);
-        if rounds.failed && self.run_to(start) {
-            // Others have done something that does not happen before, such as to free what is accessed: that has to come up again.
-            held.is_late = true;
-            let mut done = self.graph().porf(start.site.tip).to_vec();
-            done.resize(self.graph().thread_count(), 0);
-            rounds = self.go_round(start, done);
+        let rounds = self.go_round(start, done);
+        if !rounds.failed || !self.run_to(&start) {
+            return rounds;
         }
-        let mut noted = false;
-        for way in rounds.left_out() {
-            // Where it has stopped for the first time, that state is there.
-            let stopped = way.to.filter(|_| way.is_first);
-            let after = match stopped {
-                Some(to) => rounds.stops[to].clone(),
-                None => match self.try_answer(start, &rounds.stops, way.from, &way.answered) {
-                    Some((after, _)) => after,
-                    None => continue,
-                },
-            };
-            let state = held.state.get_or_insert_with(|| self.held_state(held.from));
-            let Visitor { program, trials, .. } = self;
-            let trial = stopped.map_or(&trials.state, |to| &trials.heads()[to]);
-            let lesson = program.note_left_out(state, trial, start.site.thread, start.events, &after.clock);
-            if let Some(lesson) = lesson {
-                self.learn(Lesson::Program(lesson));
+        // Others have done something that does not happen before, such as to free what is accessed: that has to come up again.
+        held.is_late = true;
+        let mut done = self.graph().porf(start.site.tip).to_vec();
+        done.resize(self.graph().thread_count(), 0);
+        self.go_round(start, done)
+    }
+
+    /// Notes what a thread would access if it went round: these are the latest rounds.
+    fn note_rounds(&mut self, rounds: &Rounds, held: &mut Held<P::State>) {
+        let ways = rounds.left_out();
+        let mut noted: Option<Start> = None;
+        for &(start, stop) in rounds.starts.iter().filter(|_| !ways.is_empty()) {
+            // Only a fence tells others, by what is written later, how far the thread has come.
+            let is_fence = |id| self.graph().event(id).is_fence();
+            if noted.is_some_and(|noted| !self.since(&noted, &start).any(is_fence)) {
+                continue;
             }
-            noted = true;
-        }
-        if noted {
+            let reached = rounds.reached_from(stop);
+            for way in ways.iter().filter(|way| reached[way.from]) {
+                self.note_way(rounds, way, &start, held);
+            }
             held.noted.push((start.site.thread, start.events));
+            noted = Some(start);
         }
-        noted
+        for next in rounds.starts.iter().filter_map(|(start, _)| start.next) {
+            let quiet = &mut self.audited[self.level].quiet;
+            quiet.resize(quiet.len().max(next.index() + 1), false);
+            quiet[next.index()] = ways.is_empty();
+        }
+    }
+
+    /// Notes what a thread would access on a way, at a place where it goes round.
+    fn note_way(&mut self, rounds: &Rounds, way: &Way, start: &Start, held: &mut Held<P::State>) {
+        let thread = start.site.thread;
+        // Where it has stopped for the first time, that state is there.
+        let stopped = way.to.filter(|_| way.is_first);
+        let after = match stopped {
+            Some(to) => rounds.stops[to].clone(),
+            None => match self.try_answer(thread, &rounds.stops, way.from, &way.answered) {
+                Some((after, _)) => after,
+                None => return,
+            },
+        };
+        let state = held.state.get_or_insert_with(|| self.held_state(held.from));
+        let Visitor { program, trials, .. } = self;
+        let trial = stopped.map_or(&trials.state, |to| &trials.heads()[to]);
+        if let Some(lesson) = program.note_left_out(state, trial, thread, start.events, &after.clock) {
+            self.learn(Lesson::Program(lesson));
+        }
     }
 
     /// Runs the current execution again, with what was left out noted, as far as it may race with that.

@@ -46,6 +46,10 @@ fn is_write_unlock(action: &Action) -> bool {
     }
 }
 
+fn is_load(action: &Action) -> bool {
+    matches!(action, Action::Load { .. })
+}
+
 impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Decides about the pending access of a thread to a location that readers lock, if their order is not explored; says
     /// whether it does.
@@ -65,7 +69,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             self.learn(Lesson::Ordered(loc));
             return true;
         }
-        if is_write_unlock(&action) {
+        if is_write_unlock(&action) || is_load(&action) {
             return false;
         }
         match is_write_lock(&action) {
@@ -110,10 +114,18 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let fits = match slot.pending {
             action if action.is_read_lock() || keeps_out(&action) => true,
             action if action.is_read_unlock() => self.holds(thread, loc),
+            // The lock is moved, say: nobody uses it any more.
+            action if is_load(&action) => {
+                let hb = graph.hb(slot.tip());
+                location.co[1..].iter().all(|id| contains(hb, graph.event(*id)))
+            }
             action => is_write_unlock(&action) && last.thread == thread && is_write_lock(&last.action),
         };
         fits && location.init == UNLOCKED
-            && location.co[1..].iter().chain(&location.reads).all(|id| is_known(graph.event(*id)))
+            && location.co[1..].iter().chain(&location.reads).all(|id| {
+                let event = graph.event(*id);
+                is_known(event) || is_load(&slot.pending) && is_load(&event.action)
+            })
             && !self.lessons.transients.iter().any(|(at, _)| *at == loc)
             && !self.program.may_undo(&self.state, thread)
     }

@@ -86,17 +86,28 @@ pub(super) struct Way {
     /// Where the thread stops then, if it does not wait, and whether it does for the first time.
     pub to: Option<usize>,
     pub is_first: bool,
-    /// Whether the thread then waits, or is where it would also be in another way: what comes before that can be left out.
+    /// Whether the thread then waits, or is where it would also be in another way.
     ends: bool,
     /// Whether it has accessed memory on the way.
     accesses: bool,
 }
 
+/// Which writes an action may read from, whatever the thread has read before.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    action: Action,
+    first: usize,
+    last: usize,
+}
+
 /// All ways in which a thread goes round.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
+    /// Where it began, and where else it would have come by the same ways, with the stops that these are.
+    pub starts: Vec<(Start, usize)>,
     pub stops: Vec<Stop>,
     ways: Vec<Way>,
+    windows: Vec<Window>,
     /// Whether something else went wrong than that the program had to learn something.
     pub failed: bool,
 }
@@ -114,6 +125,19 @@ impl Stop {
             && self.floors.iter().all(|(loc, floor)| *floor <= other.floor(*loc))
             && is_within(&self.clock, &other.clock)
             && is_within(&self.acquired, &other.acquired)
+    }
+
+    /// Whether a thread that goes round from somewhere on may do no more than here, and knows no less.
+    fn is_within(&self, graph: &Graph, start: &Start) -> bool {
+        let (view, thread) = (graph.hb(start.site.tip), start.site.thread.index());
+        let is_known = |clock: &View| {
+            clock.iter().zip(view).enumerate().all(|(other, (here, there))| other == thread || here <= there)
+        };
+        self.action == start.site.action
+            && self.own.is_empty()
+            && is_known(&self.clock)
+            && is_known(&self.acquired)
+            && self.floors.iter().all(|(loc, floor)| *floor <= coherence_floor(graph, *loc, view))
     }
 
     /// The stop after an answer, but for the next action.
@@ -147,22 +171,45 @@ impl Stop {
 }
 
 impl Rounds {
+    /// Whether a thread that has gone a way waits, or is where it began, or where it would also be in another way.
+    fn ends(&self, way: &Way) -> bool {
+        let is_start = |to: usize| self.starts.iter().any(|(start, _)| start.site.action == self.stops[to].action);
+        way.ends || way.to.is_some_and(is_start)
+    }
+
     /// By stop, whether what comes before it can be left out, because of how the thread goes on.
     fn before_an_end(&self) -> Vec<bool> {
-        let mut ends = vec![false; self.stops.len()];
-        loop {
-            let leads = |way: &&Way| !ends[way.from] && (way.ends || way.to.is_some_and(|to| ends[to]));
-            match self.ways.iter().find(leads) {
-                Some(way) => ends[way.from] = true,
-                None => return ends,
+        let mut before = vec![false; self.stops.len()];
+        let mut found = true;
+        while std::mem::take(&mut found) {
+            // Most ways lead to stops that were found later.
+            for way in self.ways.iter().rev() {
+                if !before[way.from] && (self.ends(way) || way.to.is_some_and(|to| before[to])) {
+                    before[way.from] = true;
+                    found = true;
+                }
             }
         }
+        before
     }
 
     /// The ways on which memory is accessed, and which can be left out.
-    pub fn left_out(&self) -> impl Iterator<Item = &Way> {
-        let ends = self.before_an_end();
-        self.ways.iter().filter(move |way| way.accesses && (way.ends || way.to.is_some_and(|to| ends[to])))
+    pub fn left_out(&self) -> Vec<&Way> {
+        let before = self.before_an_end();
+        let ends = |way: &&Way| way.accesses && (self.ends(way) || way.to.is_some_and(|to| before[to]));
+        self.ways.iter().filter(ends).collect()
+    }
+
+    /// By stop, whether the thread comes there from this one on.
+    pub fn reached_from(&self, stop: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.stops.len()];
+        let mut open = vec![stop];
+        while let Some(stop) = open.pop() {
+            if !std::mem::replace(&mut reached[stop], true) {
+                open.extend(self.ways.iter().filter(|way| way.from == stop).filter_map(|way| way.to));
+            }
+        }
+        reached
     }
 }
 
@@ -176,7 +223,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Lets a thread go round from the state of the latest trial on, which has so many events of each thread.
-    pub(super) fn go_round(&mut self, start: &Start, done: Vec<u32>) -> Rounds {
+    pub(super) fn go_round(&mut self, start: Start, done: Vec<u32>) -> Rounds {
         self.trials.clear_heads();
         self.trials.add_head();
         let Site { action, tip, thread, .. } = start.site;
@@ -184,11 +231,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         clock[thread.index()] = start.events;
         let acquired = clock.clone();
         let first = Stop { action, done, floors: Vec::new(), clock, acquired, own: Vec::new() };
-        let mut rounds = Rounds { stops: vec![first], ..Rounds::default() };
+        let mut rounds = Rounds { starts: vec![(start, 0)], stops: vec![first], ..Rounds::default() };
         let mut from = 0;
         while from < rounds.stops.len() && self.learned.is_none() {
-            for answered in self.answers(start, &rounds.stops, from) {
-                let Some((next, accesses)) = self.try_answer(start, &rounds.stops, from, &answered) else {
+            for answered in self.answers(&mut rounds, from) {
+                let Some((next, accesses)) = self.try_answer(thread, &rounds.stops, from, &answered) else {
                     rounds.failed |= self.learned.is_none();
                     continue;
                 };
@@ -203,11 +250,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     continue;
                 }
                 let alike = self.stops_like(thread, &rounds.stops, &next);
-                let is_back = next.action == action || !alike.is_empty();
+                let is_back = !alike.is_empty();
                 let known = alike.into_iter().find(|number| rounds.stops[*number].allows_all_of(&next));
                 if known.is_none() && rounds.stops.len() == MAX_STOPS {
                     self.program.give_up_loop(&self.trials.state, thread);
-                    return Rounds::default();
+                    return Rounds { starts: rounds.starts, ..Rounds::default() };
                 }
                 let to = known.unwrap_or(rounds.stops.len());
                 rounds.ways.push(Way {
@@ -228,6 +275,67 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         rounds
     }
 
+    /// The stop of the latest rounds at which a thread is when it goes round from a later event on, if it does nothing from
+    /// there on that it would not also do in these rounds.
+    ///
+    /// That is so if it is in the same state there, having only read since it was last known to be at a stop, knows no less than at
+    /// the stop, and can read nothing else than it could there.
+    pub(super) fn is_at(&self, rounds: &Rounds, start: &Start) -> Option<usize> {
+        let (graph, thread) = (self.graph(), start.site.thread);
+        let (latest, mut stops) = rounds.starts.last().map(|(latest, stop)| (latest, vec![*stop]))?;
+        if latest.site.thread != thread || rounds.failed || !graph.is_settled() {
+            return None;
+        }
+        let mut since: Vec<EventId> = self.since(latest, start).collect();
+        since.reverse();
+        for event in since.into_iter().map(|id| graph.event(id)) {
+            if event.is_write || !goes_on(&event.action) {
+                return None;
+            }
+            let goes = |way: &&Way| stops.contains(&way.from) && way.answered.reply == Reply::reads(event.answer);
+            stops = rounds.ways.iter().filter(goes).filter_map(|way| way.to).collect();
+            // Having read it, the thread may now read something later there.
+            let can_read_more = |window: &Window| {
+                let end = graph.location(event.loc).co.len() - 1;
+                window.last.min(end) != last_before(graph, start.next, event.loc).min(end)
+            };
+            let mut windows = rounds.windows.iter().filter(|window| window.action.loc() == Some(event.loc));
+            if event.is_read && windows.any(can_read_more) {
+                return None;
+            }
+        }
+        // Nothing but the thread itself depends on what it reads, unless another one is alike.
+        if graph.has_likes() && rounds.windows.iter().any(|window| self.depends_on_less(latest, start, window)) {
+            return None;
+        }
+        let state = match start.from {
+            Origin::Saved(slot) => self.snapshots.get(slot),
+            Origin::Head(number) => &self.trials.heads()[number],
+            Origin::Now => &self.state,
+        };
+        let is_there = |&stop: &usize| {
+            rounds.stops[stop].is_within(graph, start)
+                && self.program.is_alike(&self.trials.heads()[stop], state, thread)
+        };
+        stops.into_iter().find(is_there)
+    }
+
+    /// Whether some write depends on the next event of a thread at one start, but not at a later one.
+    fn depends_on_less(&self, first: &Start, start: &Start, window: &Window) -> bool {
+        let graph = self.graph();
+        let depends = |next: Option<EventId>, id: EventId| next.is_some_and(|next| graph.is_porf_before(next, id));
+        let writes = window.action.loc().map_or(&[][..], |loc| &graph.location(loc).co[1..]);
+        writes.iter().any(|&id| depends(first.next, id) && !depends(start.next, id))
+    }
+
+    /// The events of a thread from one start on to a later one, the latest first.
+    pub(super) fn since(&self, first: &Start, start: &Start) -> impl Iterator<Item = EventId> {
+        let (graph, events) = (self.graph(), first.events);
+        let is_since = move |id: &EventId| id.is_some() && graph.event(*id).index >= events;
+        let before = move |id: &EventId| Some(graph.event(*id).po_prev).filter(is_since);
+        std::iter::successors(Some(start.site.po_prev).filter(is_since), before)
+    }
+
     /// The stops at which a thread, which was the last to run in a trial, was in the same state.
     fn stops_like(&self, thread: ThreadId, stops: &[Stop], next: &Stop) -> Vec<usize> {
         let is_alike = |(state, stop): (&P::State, &Stop)| {
@@ -241,12 +349,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// accessed memory. Nothing if that fails.
     pub(super) fn try_answer(
         &mut self,
-        start: &Start,
+        thread: ThreadId,
         stops: &[Stop],
         from: usize,
         answered: &Answered,
     ) -> Option<(Stop, bool)> {
-        let thread = start.site.thread;
         self.begin_trial(Origin::Head(from));
         let Visitor { program, graphs, level, trials, .. } = self;
         let (graph, state) = (&graphs[*level], &mut trials.state);
@@ -272,8 +379,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// What the action of a thread that goes round may be answered with.
-    fn answers(&mut self, start: &Start, stops: &[Stop], from: usize) -> Vec<Answered> {
-        let (stop, thread) = (&stops[from], start.site.thread);
+    fn answers(&mut self, rounds: &mut Rounds, from: usize) -> Vec<Answered> {
+        let Rounds { starts, stops, windows, .. } = rounds;
+        let (start, stop) = (&starts[0].0, &stops[from]);
+        let thread = start.site.thread;
         let action = stop.action;
         let may_write = self.program.may_undo(&self.trials.heads()[from], thread);
         match action {
@@ -283,7 +392,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let Some(loc) = action.loc().filter(|_| is_tried(&action)) else { return Vec::new() };
         let mut sources = match self.latest_value(loc) {
-            Some(_) => self.readable(start, stop, loc),
+            Some(_) => self.readable(start, stop, loc, windows),
             None => vec![Source::of(self.program.initial_value(&self.trials.heads()[from], loc))],
         };
         sources.extend(stop.own.iter().filter(|own| own.loc == loc).map(|own| Source::of(own.value)));
@@ -303,7 +412,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// What a thread may read when it goes round: nothing that is older than what it knows, that depends on what it does later,
     /// or that comes after what is read, or written, later.
-    fn readable(&mut self, start: &Start, stop: &Stop, loc: Loc) -> Vec<Source> {
+    fn readable(&mut self, start: &Start, stop: &Stop, loc: Loc, windows: &mut Vec<Window>) -> Vec<Source> {
         let Visitor { model, graphs, level, scratch, .. } = self;
         let graph = &graphs[*level];
         let co = &graph.location(loc).co;
@@ -316,10 +425,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if !graph.is_settled() {
             return (0..co.len()).filter_map(at).collect();
         }
-        let site = Site { action: stop.action, loc, order: stop.action.order(false), updates: false, ..start.site };
-        let floor = model.floor(graph, &site, scratch);
-        let first = floor.max(stop.floor(loc)).max(coherence_floor(graph, loc, &stop.clock));
-        let last = last_before(graph, start.next, loc);
+        let action = stop.action;
+        let window = windows.iter().find(|window| window.action == action).copied().unwrap_or_else(|| {
+            let site = Site { action, loc, order: action.order(false), updates: false, ..start.site };
+            let first = model.floor(graph, &site, scratch);
+            let window = Window { action, first, last: last_before(graph, start.next, loc) };
+            windows.push(window);
+            window
+        });
+        let first = window.first.max(stop.floor(loc)).max(coherence_floor(graph, loc, &stop.clock));
+        let last = window.last;
         if !graph.has_blind_at(loc) {
             return (first..co.len()).take_while(|position| *position <= last).filter_map(at).collect();
         }
