@@ -110,6 +110,7 @@ fn question_of(context: &Context, number: u64) -> Checked<memory::Site> {
         4 => memory::Site::End,
         5 => memory::Site::Result,
         6 => memory::Site::Payload,
+        7 => memory::Site::Count,
         _ => return Err(unknown()),
     })
 }

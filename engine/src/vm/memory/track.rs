@@ -54,6 +54,8 @@ pub enum Site {
     Result,
     /// The same for the payload of a panic.
     Payload,
+    /// What eventfds have counted: somebody reads it.
+    Count,
     /// How far a thread has backed off.
     Backoff,
     /// A loop that may wait for other threads, by where it is.

@@ -13,6 +13,7 @@ mod futexes;
 mod locks;
 mod once;
 mod panics;
+mod reactors;
 mod results;
 mod rwlocks;
 mod threads;
