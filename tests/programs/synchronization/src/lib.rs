@@ -6,6 +6,7 @@
 #![cfg(test)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "system calls, as libc would make them")]
 
+mod barriers;
 mod channels;
 mod condvars;
 mod fences;

@@ -6,6 +6,7 @@
 
 #![allow(improper_ctypes, reason = "nothing is linked: the checker knows these functions by name")]
 
+mod barriers;
 mod files;
 mod table;
 
@@ -75,6 +76,10 @@ pub(crate) mod question {
     pub(crate) const PAYLOAD: u32 = 6;
     /// What an eventfd has counted: somebody reads it.
     pub(crate) const COUNT: u32 = 7;
+    /// What comes of `membarrier`.
+    pub(crate) const BARRIER: u32 = 8;
+    /// Added to the number of a thread: whether that relies on others to call `membarrier`.
+    pub(crate) const RELIES: u32 = 32;
 }
 
 /// The orderings of an attempt, where it succeeds and where it fails.

@@ -7,6 +7,7 @@
 //!
 //! The functions give what system calls give: a result, or the negative number of an error.
 
+use super::barriers::membarrier;
 use super::table::Kept;
 use super::{
     dpor_ask, dpor_asked, dpor_await, dpor_elapse, dpor_system_call, dpor_try_add, dpor_write_stream, finite, order,
@@ -700,7 +701,7 @@ fn pointer<T>(address: u64) -> *mut T {
     ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// What a system call that is about files gives, by its number on x86-64.
+/// What a system call gives that is modelled here, by its number on x86-64.
 fn known(number: c_long, [a, b, c, d, ..]: [u64; 6]) -> Option<isize> {
     let file = a as i32;
     // SAFETY, where pointers are followed: that of the caller.
@@ -718,6 +719,7 @@ fn known(number: c_long, [a, b, c, d, ..]: [u64; 6]) -> Option<isize> {
         286 => timerfd_settime(file, b as i32, unsafe { &*pointer(c) }, pointer(d)),
         290 => eventfd(a as u32, b as i32),
         291 => epoll_create(a as i32),
+        324 => membarrier(a as i32, b as u32),
         441 => match unsafe { pointer::<Timespec>(d).as_ref() }.map(Timespec::nanoseconds) {
             None => epoll_wait(file, pointer(b), c as i32, None),
             Some(Some(limit)) => epoll_wait(file, pointer(b), c as i32, Some(Duration::from_nanos(limit))),
