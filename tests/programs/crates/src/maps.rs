@@ -93,7 +93,9 @@ fn index_maps() {
 fn concurrent_map() {
     let map = papaya::HashMap::new();
     std::thread::scope(|scope| {
-        scope.spawn(|| map.pin().insert(1, "one"));
+        scope.spawn(|| {
+            map.pin().insert(1, "one");
+        });
         println!("{}", map.pin().get(&1).is_none_or(|name| *name == "one"));
     });
     println!("{:?}", map.pin().remove(&1));
