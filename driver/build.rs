@@ -12,6 +12,7 @@ fn main() {
     let version = rustc(&["--version"]);
     if !version.contains("nightly") {
         println!("cargo::error=this is {}; build with cargo +{toolchain}", version.trim());
+        println!("cargo::error=install that with: rustup toolchain install {toolchain} --component rustc-dev,rust-src");
     } else if !has_compiler_crates(&Path::new(sysroot.trim()).join("lib/rustlib")) {
         println!("cargo::error=the compiler's own crates are not installed");
         println!("cargo::error=install them with: rustup component add rustc-dev --toolchain {toolchain}");
@@ -27,9 +28,9 @@ fn has_compiler_crates(targets: &Path) -> bool {
     })
 }
 
-/// The name of the toolchain that the repository pins.
+/// The name of the toolchain that the repository pins. The file is a part of the package, too.
 fn toolchain() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rust-toolchain.toml");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust-toolchain.toml");
     println!("cargo::rerun-if-changed={}", file.display());
     let text = fs::read_to_string(&file).unwrap_or_default();
     let channel = text.lines().find_map(|line| line.strip_prefix("channel = "));

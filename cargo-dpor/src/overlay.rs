@@ -23,8 +23,11 @@ macro_rules! replacements {
     };
 }
 
-const REPLACEMENTS: [Replacement; 14] = replacements![
+const REPLACEMENTS: [Replacement; 17] = replacements![
     "std/src/sys/sync/checker.rs",
+    "std/src/sys/sync/checker/barriers.rs",
+    "std/src/sys/sync/checker/files.rs",
+    "std/src/sys/sync/checker/table.rs",
     "std/src/sys/sync/condvar/futex.rs",
     "std/src/sys/sync/mutex/futex.rs",
     "std/src/sys/sync/once/futex.rs",

@@ -59,7 +59,7 @@ impl Toolchain {
         ensure!(
             version.commit_hash.as_deref() == Some(COMMIT),
             "cargo-dpor was built for a different toolchain: {} is {}, but commit {COMMIT} is needed\n\n\
-             Install cargo-dpor again: cargo +{} install --force --path cargo-dpor",
+             Install cargo-dpor again: cargo +{} install --locked --force cargo-dpor (in a clone: --path cargo-dpor)",
             rustc.display(),
             version.short_version_string,
             name(),

@@ -12,7 +12,7 @@ use rustc_middle::ty::{self, Instance, Ty};
 use crate::program::{ProgramBuilder, is_drop_in};
 
 /// Modules whose functions are bookkeeping.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 13] = [
     "std::thread::",
     "std::sys::thread::",
     "std::sys::thread_local::",
@@ -24,6 +24,7 @@ const MODULES: [&str; 12] = [
     "std::rt::",
     "std::io::stdio::",
     "std::sync::mpmc::queue::",
+    "std::sys::sync::checker::table::",
     "std_detect::",
 ];
 

@@ -27,6 +27,9 @@ pub struct Symbols {
 pub enum Foreign<'tcx> {
     /// A definition in Rust, in this crate or another.
     Function(Instance<'tcx>),
+    /// A function of the C library that our standard library defines. Whoever declares it as variadic may leave out
+    /// arguments at its end.
+    Provided(Instance<'tcx>),
     /// A function of the machine.
     Builtin(Builtin),
     /// Nothing to be done; the result is fixed.
@@ -88,6 +91,11 @@ impl<'tcx> ProgramBuilder<'tcx> {
         if let Some(foreign) = known(name) {
             return foreign;
         }
+        if PROVIDED.contains(&name)
+            && let Some(function) = self.provided(name)
+        {
+            return Foreign::Provided(function);
+        }
         match self.definition(name) {
             Some(definition) => Foreign::Function(self.mono(definition)),
             None if self.static_definition(name).is_some() => {
@@ -95,6 +103,12 @@ impl<'tcx> ProgramBuilder<'tcx> {
             }
             None => Foreign::Unknown(name.to_owned()),
         }
+    }
+
+    /// A function that our standard library defines for the machine.
+    pub fn provided(&mut self, name: &str) -> Option<Instance<'tcx>> {
+        let definition = self.definition(&format!("dpor_{name}"))?;
+        Some(self.mono(definition))
     }
 
     /// What is wrong with the declaration of a foreign function, if anything is.
@@ -269,7 +283,30 @@ pub fn emit_body<'tcx>(
             let args = emit.list(list);
             emit.op(Op::Call { func, args, dst, unwind });
         }
+        Foreign::Provided(instance) => emit_provided(builder, emit, instance, list, dst, unwind),
     }
+}
+
+/// Calls a function that our standard library defines. What the caller leaves out is 0.
+pub fn emit_provided<'tcx>(
+    builder: &mut ProgramBuilder<'tcx>,
+    emit: &mut Emitter,
+    instance: Instance<'tcx>,
+    list: &[Reg],
+    dst: Reg,
+    unwind: Unwind,
+) {
+    let sig = instance.ty(builder.tcx, TypingEnv::fully_monomorphized()).fn_sig(builder.tcx);
+    let count = sig.inputs().skip_binder().len();
+    let mut list: Vec<Reg> = list.iter().copied().take(count).collect();
+    while list.len() < count {
+        let zero = emit.register();
+        emit.imm(zero, 0);
+        list.push(zero);
+    }
+    let func = builder.function(instance);
+    let args = emit.list(&list);
+    emit.op(Op::Call { func, args, dst, unwind });
 }
 
 fn cut_to_type<'tcx>(builder: &ProgramBuilder<'tcx>, emit: &mut Emitter, dst: Reg, layout: TyAndLayout<'tcx>) {
@@ -280,6 +317,24 @@ fn cut_to_type<'tcx>(builder: &ProgramBuilder<'tcx>, emit: &mut Emitter, dst: Re
         emit.op(Op::Cast { from: IntTy::U64, to: width, dst, src: dst });
     }
 }
+
+/// Functions of the C library that our standard library defines, with `dpor_` before their names
+/// (`cargo-dpor/overlay/std/src/sys/sync/checker/files.rs`). Their parameters are scalars.
+const PROVIDED: [&str; 13] = [
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "eventfd",
+    "timerfd_create",
+    "timerfd_settime",
+    "socketpair",
+    "read",
+    "write",
+    "close",
+    "fcntl",
+    "syscall",
+];
 
 /// Functions of the C library, the unwinder and the allocator.
 fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
@@ -315,6 +370,9 @@ fn known<'tcx>(name: &str) -> Option<Foreign<'tcx>> {
         | "_Unwind_DeleteException" => Foreign::Constant(0),
         // Answered as if the process could not tell: callers have another way.
         "sched_getaffinity" => Foreign::Constant(u64::MAX),
+        // The numbers of signals that programs may use, as on Linux.
+        "__libc_current_sigrtmin" => Foreign::Constant(34),
+        "__libc_current_sigrtmax" => Foreign::Constant(64),
         "getpid" => Foreign::Constant(1),
         "gettid" => Foreign::Constant(1),
         _ => return None,
@@ -326,11 +384,14 @@ fn parameters(name: &str) -> Option<usize> {
     Some(match name {
         "__errno_location" | "abort" | "getpid" | "gettid" | "pthread_self" | "sched_yield" => 0,
         "malloc" | "free" | "strlen" | "exit" | "_exit" | "getenv" | "sysconf" => 1,
+        "close" | "epoll_create" | "epoll_create1" => 1,
+        "eventfd" | "timerfd_create" => 2,
+        "epoll_ctl" | "epoll_wait" | "timerfd_settime" | "socketpair" => 4,
         "pthread_detach" | "pthread_getspecific" | "pthread_key_delete" => 1,
         "calloc" | "realloc" | "aligned_alloc" | "nanosleep" | "clock_gettime" => 2,
         "pthread_join" | "pthread_key_create" | "pthread_setspecific" => 2,
         "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" | "memchr" | "memrchr" => 3,
-        "posix_memalign" | "write" | "writev" | "getrandom" => 3,
+        "posix_memalign" | "read" | "write" | "writev" | "getrandom" => 3,
         "pthread_create" | "clock_nanosleep" => 4,
         _ => return None,
     })
@@ -364,9 +425,9 @@ fn builtin(name: &str) -> Option<Builtin> {
         "nanosleep" => Builtin::Nanosleep,
         "clock_nanosleep" => Builtin::ClockNanosleep,
         "clock_gettime" => Builtin::ClockGettime,
-        "syscall" => Builtin::Syscall,
+        "dpor_system_call" => Builtin::Syscall,
         "__errno_location" => Builtin::ErrnoLocation,
-        "write" => Builtin::Write,
+        "dpor_write_stream" => Builtin::Write,
         "writev" => Builtin::Writev,
         "getenv" => Builtin::Getenv,
         "open" | "open64" => Builtin::Open,

@@ -16,6 +16,7 @@ extern crate rustc_middle;
 extern crate rustc_mir_dataflow;
 extern crate rustc_session;
 extern crate rustc_span;
+extern crate rustc_target;
 
 mod bookkeeping;
 mod debug;

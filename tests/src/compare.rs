@@ -31,7 +31,7 @@ pub fn assert_same(package: &Package) {
 pub fn differences(package: &Package, profile: Profile) -> Vec<String> {
     let binary = Binary::build(package, profile);
     // Some programs have very many executions: what is printed is the same in each.
-    let arguments = [&["--lib", "--timeout", "5"], profile.arguments()].concat();
+    let arguments = [&["--lib", "--all-tests", "--timeout", "5"], profile.arguments()].concat();
     let verdicts = checker::check(package, &arguments);
     let tests = binary.tests();
     let mut differences = Vec::new();

@@ -22,7 +22,7 @@ type Waits = &'static [(Wait, &'static [ThreadId])];
 fn deadlocks_say_who_waits_for_what() {
     const MAIN: ThreadId = ThreadId::MAIN;
     const OTHER: ThreadId = ThreadId(1);
-    let expected: [(&str, Waits); 10] = [
+    let expected: [(&str, Waits); 13] = [
         ("channels::message_for_oneself", &[(Wait::Room, &[])]),
         ("channels::message_that_never_comes", &[(Wait::Message, &[])]),
         ("condvars::lost_wake_up", &[(Wait::Notification, &[])]),
@@ -30,6 +30,9 @@ fn deadlocks_say_who_waits_for_what() {
         ("locks::locked_twice", &[(Wait::Mutex, &[MAIN])]),
         ("locks::opposite_orders", &[(Wait::Mutex, &[OTHER]), (Wait::Mutex, &[MAIN])]),
         ("once::within_itself", &[(Wait::Initialization, &[MAIN])]),
+        ("reactors::never_told", &[(Wait::Epoll, &[])]),
+        ("reactors::never_written", &[(Wait::Eventfd, &[])]),
+        ("reactors::reactor_that_is_joined", &[(Wait::End(OTHER), &[]), (Wait::Epoll, &[])]),
         ("rwlocks::write_while_reading", &[(Wait::WriteLock, &[MAIN])]),
         ("threads::barrier_that_nobody_else_comes_to", &[(Wait::Barrier, &[])]),
         ("threads::parked_for_ever", &[(Wait::End(OTHER), &[]), (Wait::Token, &[])]),

@@ -395,6 +395,8 @@ fn has_come(wait: Wait) -> &'static str {
         Wait::Room => "waited for room in the channel",
         Wait::Time => "slept",
         Wait::Scope => "all threads of the scope finished",
+        Wait::Epoll => "woken at the epoll",
+        Wait::Eventfd => "read from the eventfd",
         Wait::Wake => "woken",
         Wait::End(_) => "finished",
         Wait::Others => "all other threads finished",

@@ -1,12 +1,13 @@
 //! Atomic intrinsics.
 
-use dpor_engine::program::{AtomicWidth, Op, Ordering, Reg, RmwOp};
+use dpor_engine::program::{AtomicWidth, Op, Ordering, Reg, RmwOp, Unwind};
 use rustc_middle::mir;
 use rustc_middle::ty::{AtomicOrdering, Instance};
 
 use super::Lowering;
 use super::operand::{Atom, Value};
 use super::place::Spot;
+use crate::foreign::emit_provided;
 use crate::repr::{Prim, Repr};
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -23,8 +24,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let ordering = self.ordering(instance, 0);
                 self.emit.op(Op::Fence { ordering });
             }
-            // Orders nothing between threads.
-            "atomic_singlethreadfence" => {}
+            "atomic_singlethreadfence" => self.compiler_fence(instance),
             "atomic_load" => self.atomic_load(instance, args, spot),
             "atomic_store" => self.atomic_store(instance, args),
             "atomic_cxchg" => self.atomic_cas(instance, args, spot, false),
@@ -43,6 +43,16 @@ impl<'tcx> Lowering<'_, 'tcx> {
             _ => return false,
         }
         true
+    }
+
+    /// A compiler fence orders nothing between threads, unless another one calls `membarrier`.
+    fn compiler_fence(&mut self, instance: Instance<'tcx>) {
+        if self.ordering(instance, 0) == Ordering::SeqCst
+            && let Some(function) = self.builder.provided("compiler_fence")
+        {
+            let dst = self.emit.register();
+            emit_provided(self.builder, &mut self.emit, function, &[], dst, Unwind::CONTINUE);
+        }
     }
 
     fn ordering(&self, instance: Instance<'tcx>, index: usize) -> Ordering {

@@ -469,7 +469,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
             return;
         }
         let field = self.field(variant, 0);
-        if let (true, Value::One(prim, atom)) = (is_reference(field.layout.ty), self.load(Spot::Memory(field))) {
+        // Loading checks: what is not a reference may be one of the other variants.
+        if is_reference(field.layout.ty)
+            && let Value::One(prim, atom) = self.load(Spot::Memory(field))
+        {
             let (pointer, absent) = (self.prim_register(prim, atom), self.emit.label());
             self.emit.jump_if_not(pointer, absent);
             self.check_pointer(Value::One(prim, Atom::Register(pointer)), field.layout);

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::explore::{self, Config, Found, Lesson, Progress, Report, Restart, Schedule, Stats, Survey};
 use crate::graph::ThreadId;
 use crate::memory::{Allowance, Resource, Watch};
+use crate::model::MemoryModel;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Location, Outcome};
@@ -122,7 +123,8 @@ pub fn check_with_progress(
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
     let interrupt = config.interrupt.of_part();
     let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
-    let timed = RunOptions { deadline, interrupt: interrupt.clone(), ..options.clone() };
+    let store_buffers = matches!(config.model, MemoryModel::Tso | MemoryModel::Pso);
+    let timed = RunOptions { deadline, interrupt: interrupt.clone(), store_buffers, ..options.clone() };
     let labels = match covers::labels(&image.program, entry) {
         Ok(labels) => labels,
         Err(location) => return Checked::of_unknown_label(location),

@@ -370,12 +370,14 @@ impl Subject {
         graph.location(event.loc).co.last() == Some(&event.rf)
     }
 
-    /// Whether those who have not ended sleep for ever, as they wanted to, and nobody waits for them.
+    /// Whether those who have not ended sleep for ever, as they wanted to, and nobody waits for them. A thread that
+    /// serves others as their reactor is left like that, too, when the main thread has ended.
     fn only_sleepers_are_left(&self, state: &State, graph: &Graph) -> bool {
         let mut left = graph.threads().filter(|(_, thread)| !thread.is_finished());
-        left.all(|(id, _)| {
-            let wait = state.vm.pending(vm_thread(id)).and_then(|action| action.waits());
-            wait == Some(Wait::Time)
+        left.all(|(id, _)| match state.vm.pending(vm_thread(id)).and_then(|action| action.waits()) {
+            Some(Wait::Time) => true,
+            Some(Wait::Epoll) => id.index() != 0,
+            _ => false,
         })
     }
 

@@ -78,7 +78,7 @@ pub enum Builtin {
     ClockNanosleep,
     /// `(clock, out) -> i32`: time advances with each call, the same in every execution.
     ClockGettime,
-    /// `(number, arguments...) -> i64`: `futex` (wait, wake), `getrandom`, `gettid`; others are unsupported.
+    /// `(number, arguments...) -> i64`: `futex` (wait, wake), `getrandom`, `getpid`, `gettid`; others are unsupported.
     Syscall,
 
     // The standard library's synchronization. A word is an atomic of 32 bits. Tests, what is done then, and what is

@@ -166,6 +166,10 @@ pub enum Wait {
     Time,
     /// All threads of a scope to be done.
     Scope,
+    /// Something to happen to a file, at an epoll.
+    Epoll,
+    /// To read from an eventfd.
+    Eventfd,
     /// To be woken at a futex.
     Wake,
     /// Of a thread.
@@ -176,7 +180,7 @@ pub enum Wait {
 
 impl Wait {
     /// In the order of their numbers.
-    const WORDS: [Wait; 11] = [
+    const WORDS: [Wait; 13] = [
         Wait::Mutex,
         Wait::ReadLock,
         Wait::WriteLock,
@@ -188,6 +192,8 @@ impl Wait {
         Wait::Room,
         Wait::Time,
         Wait::Scope,
+        Wait::Epoll,
+        Wait::Eventfd,
     ];
 
     /// What the standard library calls by this number.
@@ -210,6 +216,8 @@ impl fmt::Display for Wait {
             Wait::Room => "waiting for room in the channel",
             Wait::Time => "sleeping for more than a hundred years",
             Wait::Scope => "waiting for the threads of the scope to finish",
+            Wait::Epoll => "waiting for an event at the epoll",
+            Wait::Eventfd => "waiting for a write to the eventfd",
             Wait::Wake => "waiting for a futex to be woken",
             Wait::Others => "waiting for all other threads of the model to finish",
             Wait::End(thread) => return write!(f, "waiting for {} to finish", thread.phrase()),

@@ -94,6 +94,8 @@ pub struct RunOptions {
     pub allow: Vec<Allowed>,
     /// Whether threads that wait may wake up, and weak compare-and-swaps may fail, without a reason.
     pub spurious: bool,
+    /// Whether the memory model delays stores, while the program is explored.
+    pub store_buffers: bool,
     /// How often a thread may come back to the same place, before the execution is given up.
     pub unroll: Option<u32>,
     /// Whether what threads did is remembered, and not run again while a program is explored. Nothing but time depends
@@ -126,6 +128,7 @@ impl Default for RunOptions {
             check_leaks: true,
             allow: Vec::new(),
             spurious: false,
+            store_buffers: false,
             unroll: None,
             remember: true,
             show_cover: None,

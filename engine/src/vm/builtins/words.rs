@@ -10,13 +10,16 @@ use crate::vm::code::{Site, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory;
-use crate::vm::thread::Reply;
+use crate::vm::thread::{Reply, ThreadId};
 use crate::vm::trap::Trap;
 
 use super::{Checked, register, time};
 
 /// How many threads a word has bits for.
 const BITS: u16 = 32;
+
+/// Where the questions begin whether a thread relies on `membarrier`.
+const RELIES: u64 = 32;
 
 pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
     match builtin {
@@ -83,6 +86,10 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
         _ => {
             let [question] = context.args(site);
             let question = question_of(context, question)?;
+            if question == memory::Site::Barrier && context.options.store_buffers {
+                // The update that stands for a compiler fence would empty the buffer.
+                return Err(Fault::unsupported("`membarrier` under a memory model with store buffers").into());
+            }
             if may_matter(context, question) {
                 learn(context, question)?;
             }
@@ -110,6 +117,9 @@ fn question_of(context: &Context, number: u64) -> Checked<memory::Site> {
         4 => memory::Site::End,
         5 => memory::Site::Result,
         6 => memory::Site::Payload,
+        7 => memory::Site::Count,
+        8 => memory::Site::Barrier,
+        RELIES..64 => memory::Site::Relies(ThreadId((number - RELIES) as u16)),
         _ => return Err(unknown()),
     })
 }

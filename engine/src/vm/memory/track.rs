@@ -54,6 +54,12 @@ pub enum Site {
     Result,
     /// The same for the payload of a panic.
     Payload,
+    /// What eventfds have counted: somebody reads it.
+    Count,
+    /// What comes of `membarrier`: compiler fences are visible.
+    Barrier,
+    /// Whether a thread relies on others to call `membarrier`: they do so for it.
+    Relies(ThreadId),
     /// How far a thread has backed off.
     Backoff,
     /// A loop that may wait for other threads, by where it is.

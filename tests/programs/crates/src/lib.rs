@@ -3,8 +3,10 @@
 //! As with the programs without dependencies, each test prints what it computes, and nothing that is left open.
 #![cfg(test)]
 
+mod atomics;
 mod buffers;
 mod documents;
 mod maps;
+mod runtimes;
 mod sequences;
 mod vectors;

@@ -87,3 +87,17 @@ fn index_maps() {
     let long: IndexMap<String, usize> = (0..100).map(|n| (format!("key {n}"), n)).collect();
     println!("{:?} {:?}", long.get("key 77"), long.get_range(98..).map(|slice| slice.len()));
 }
+
+/// Reclaims memory with the help of `membarrier`.
+#[dpor::test]
+fn concurrent_map() {
+    let map = papaya::HashMap::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            map.pin().insert(1, "one");
+        });
+        println!("{}", map.pin().get(&1).is_none_or(|name| *name == "one"));
+    });
+    println!("{:?}", map.pin().remove(&1));
+    println!("{:?}", map.pin().get(&1));
+}

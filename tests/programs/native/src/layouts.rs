@@ -60,8 +60,28 @@ enum Niche {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Void {}
 
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Reason {
+    First = 1,
+    Last = 3,
+}
+
+/// In a `Result<(), Refused>`, zero is `Ok`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Refused(Reason);
+
 #[dpor::test]
 fn niches() {
+    let cell = std::cell::UnsafeCell::new(Ok(()));
+    for error in [Refused(Reason::First), Refused(Reason::Last)] {
+        // SAFETY: the cell is not shared.
+        unsafe {
+            print!("{:?} ", *cell.get());
+            *cell.get() = Err(error);
+        }
+    }
+    println!("{:?}", cell.into_inner());
     println!("{} {} {}", size_of::<Option<Box<u8>>>(), size_of::<Option<NonZero<u16>>>(), size_of::<Option<char>>());
     println!("{} {} {}", size_of::<Option<Option<bool>>>(), size_of::<Niche>(), size_of::<Option<Niche>>());
     println!("{} {}", size_of::<Option<u128>>(), size_of::<Result<u32, Void>>());

@@ -32,6 +32,7 @@ mod memory;
 mod panics;
 mod parameters;
 mod patterns;
+mod reactors;
 mod recursion;
 mod slices;
 mod statics;

@@ -6,6 +6,7 @@
 #![cfg(test)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "system calls, as libc would make them")]
 
+mod barriers;
 mod channels;
 mod condvars;
 mod fences;
@@ -13,6 +14,7 @@ mod futexes;
 mod locks;
 mod once;
 mod panics;
+mod reactors;
 mod results;
 mod rwlocks;
 mod threads;

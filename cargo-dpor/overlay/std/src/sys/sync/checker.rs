@@ -6,7 +6,11 @@
 
 #![allow(improper_ctypes, reason = "nothing is linked: the checker knows these functions by name")]
 
-use crate::ffi::{CStr, c_char, c_void};
+mod barriers;
+mod files;
+mod table;
+
+use crate::ffi::{CStr, c_char, c_long, c_void};
 use crate::ptr;
 use crate::sync::atomic::Atomic;
 use crate::time::Duration;
@@ -48,6 +52,10 @@ pub(crate) mod wait {
     pub(crate) const TIME: u32 = 9;
     /// All threads of a scope to be done.
     pub(crate) const SCOPE: u32 = 10;
+    /// Something to happen to a file.
+    pub(crate) const EPOLL: u32 = 11;
+    /// To read from an eventfd.
+    pub(crate) const EVENTFD: u32 = 12;
 }
 
 /// What some threads ask, so that others have to do more to answer it.
@@ -66,6 +74,12 @@ pub(crate) mod question {
     pub(crate) const RESULT: u32 = 5;
     /// Who drops the payload of a panic, where that has a destructor.
     pub(crate) const PAYLOAD: u32 = 6;
+    /// What an eventfd has counted: somebody reads it.
+    pub(crate) const COUNT: u32 = 7;
+    /// What comes of `membarrier`.
+    pub(crate) const BARRIER: u32 = 8;
+    /// Added to the number of a thread: whether that relies on others to call `membarrier`.
+    pub(crate) const RELIES: u32 = 32;
 }
 
 /// The orderings of an attempt, where it succeeds and where it fails.
@@ -139,8 +153,19 @@ unsafe extern "C" {
     /// Not an action: the name of the test, for the thread that runs it; null for others.
     pub(crate) safe fn dpor_test_name() -> *const c_char;
 
+    /// Not an action: writes to standard output or error.
+    pub(crate) safe fn dpor_write_stream(descriptor: i32, bytes: *const u8, len: usize) -> isize;
+
+    /// A system call that is not about files.
+    pub(crate) safe fn dpor_system_call(number: c_long, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> c_long;
+
     /// Ends the check: this is not modelled.
     pub(crate) safe fn dpor_unsupported(reason: *const u8, len: usize) -> !;
+}
+
+/// Ends the check: this is not modelled.
+pub(crate) fn unsupported(reason: &str) -> ! {
+    dpor_unsupported(reason.as_ptr(), reason.len())
 }
 
 /// The name of the thread that runs the test, which the harness calls like the test.
