@@ -5,7 +5,7 @@
 //! is for outcomes other than a failure.
 #![cfg(test)]
 #![allow(internal_features, reason = "what intrinsics are promised")]
-#![feature(core_intrinsics, portable_simd)]
+#![feature(c_variadic, core_intrinsics, custom_mir, portable_simd)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the unsafe blocks are wrong by design")]
 
 mod aborts;
@@ -19,4 +19,5 @@ mod pointers;
 mod promises;
 mod uninitialized;
 mod validity;
+mod values;
 mod vectors;
