@@ -122,7 +122,7 @@ pub fn check_with_progress(
     let deadline = config.timeout.and_then(|timeout| start.checked_add(timeout));
     let interrupt = config.interrupt.of_part();
     let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
-    let timed = RunOptions { deadline, interrupt: interrupt.clone(), ..options.clone() };
+    let timed = RunOptions { deadline, interrupt: interrupt.clone(), budget: watch.budget(), ..options.clone() };
     let labels = match covers::labels(&image.program, entry) {
         Ok(labels) => labels,
         Err(location) => return Checked::of_unknown_label(location),
