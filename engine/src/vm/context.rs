@@ -92,7 +92,7 @@ impl<'a> Context<'a> {
 
     /// Allocates for the thread. `None`: there is no memory of that size.
     pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Checked<Option<u64>> {
-        if size >= LARGE && size <= MAX_BLOCK {
+        if (LARGE..=MAX_BLOCK).contains(&size) {
             self.make_room(size)?;
         }
         let place = self.place();
