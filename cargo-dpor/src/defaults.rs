@@ -56,7 +56,7 @@ struct Table {
 
 /// `"rc11,tso"` or `["rc11", "tso"]`
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "neither a string nor a list of strings")]
 enum Names {
     Text(String),
     List(Vec<String>),
@@ -248,7 +248,10 @@ mod tests {
             (json!({ "spurious": "yes" }), "key `spurious`: expected true or false"),
             (json!({ "timeout": null }), "key `timeout`: expected a number of seconds greater than 0"),
             (json!({ "unroll": null }), "at least 1"),
-            (json!({ "model": 3 }), "names of memory models: rc11, sc, tso, pso"),
+            (
+                json!({ "model": 3 }),
+                "names of memory models: rc11, sc, tso, pso: neither a string nor a list of strings",
+            ),
             (json!(3), "[package.metadata.dpor]"),
         ] {
             let error = format!("{:#}", read(table).unwrap_err());

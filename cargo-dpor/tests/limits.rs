@@ -60,6 +60,30 @@ fn a_test_that_takes_too_much_memory_does_not_harm_the_next() {
     assert_eq!(message, "memory limit reached: not all executions were explored in 300 MB");
 }
 
+/// The block, which nothing is written to, takes no memory yet: it is refused because it could.
+#[test]
+fn a_block_that_does_not_fit_is_refused() {
+    let project = Project::package("limits_block", "").file(
+        "tests/a.rs",
+        "#[dpor::test]
+        fn fits() {
+            std::hint::black_box(Vec::<u8>::with_capacity(2 << 20));
+        }
+        #[dpor::test]
+        fn is_too_large() {
+            std::hint::black_box(Vec::<u8>::with_capacity(2 << 30));
+        }
+        #[dpor::test]
+        fn then_passes() {}",
+    );
+    let run = project.run("test --quiet --max-memory 1G --timeout 300 --format json").expect_code(1);
+    let tests = tests(&run);
+    let outcomes: Vec<_> = tests.iter().map(|test| test["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["passed", "incomplete", "passed"], "{tests:?}");
+    let message = tests[1]["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "memory limit reached: not all executions were explored in 1 GB");
+}
+
 /// Each of the 100,000 lines has 6 bytes, and what is kept is at least 65,536 bytes: 10,923 lines.
 #[test]
 fn what_is_printed_is_kept_up_to_a_limit() {

@@ -43,12 +43,15 @@ use crate::lower::Lowering;
 use crate::program::ProgramBuilder;
 
 /// What a crate for the target is compiled with, so that its MIR is complete and close to the source.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 9] = [
     "-Zalways-encode-mir",
     "-Zmir-opt-level=1",
     "-Zinline-mir=no",
-    // The ends of scopes stay, so that a pointer to a local that is no more is noticed.
-    "-Zmir-enable-passes=-RemoveStorageMarkers",
+    // Places that are only mentioned stay, and values that are looked at for nothing.
+    "-Zmir-preserve-ub",
+    // The ends of scopes stay, so that a pointer to a local that is no more is noticed; and so do copies of values
+    // without a size, which have an address and a type.
+    "-Zmir-enable-passes=-RemoveStorageMarkers,-RemoveZsts",
     "-Zub-checks=no",
     "-Cpanic=unwind",
     // By this a program knows that it is checked.

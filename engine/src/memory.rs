@@ -59,19 +59,40 @@ impl Allowance {
     }
 }
 
+/// What is left of a limit on memory, for those who are about to take much at once. Copies of it are one and the same.
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    limit: Option<u64>,
+    exceeded: Arc<AtomicU8>,
+    interrupt: Interrupt,
+}
+
+impl Budget {
+    /// Whether there is room for so many bytes more. If not, the limit counts as reached.
+    pub fn allows(&self, bytes: u64) -> bool {
+        let is_over = |limit: u64| resident().is_some_and(|taken| taken.saturating_add(bytes) > limit);
+        if !self.limit.is_some_and(is_over) {
+            return true;
+        }
+        self.exceeded.store(1 + Resource::Memory as u8, Ordering::Relaxed);
+        self.interrupt.request();
+        false
+    }
+}
+
 /// Interrupts something when it has used up what it may take, as long as this lives.
 pub struct Watch {
-    exceeded: Arc<AtomicU8>,
+    budget: Budget,
     watcher: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Watch {
     /// Looks after the limits, if there are some.
     pub fn begin(allowance: Allowance, interrupt: &Interrupt) -> Watch {
-        let exceeded = Arc::new(AtomicU8::new(0));
+        let budget = Budget { limit: allowance.memory, exceeded: Arc::default(), interrupt: interrupt.clone() };
         let watcher = allowance.pause().map(|_| {
             let (done, is_done) = channel();
-            let (exceeded, interrupt) = (Arc::clone(&exceeded), interrupt.clone());
+            let Budget { exceeded, interrupt, .. } = budget.clone();
             let watch = move || {
                 let mut pause = allowance.pause().unwrap_or_default();
                 while is_done.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
@@ -84,12 +105,17 @@ impl Watch {
             };
             (done, thread::spawn(watch))
         });
-        Watch { exceeded, watcher }
+        Watch { budget, watcher }
+    }
+
+    /// What is left of the memory.
+    pub fn budget(&self) -> Budget {
+        self.budget.clone()
     }
 
     /// Which limit was reached, if one was.
     pub fn exceeded(&self) -> Option<Resource> {
-        let number = self.exceeded.load(Ordering::Relaxed);
+        let number = self.budget.exceeded.load(Ordering::Relaxed);
         [Resource::Time, Resource::Memory].into_iter().find(|resource| 1 + *resource as u8 == number)
     }
 }
@@ -130,6 +156,18 @@ mod tests {
         assert_eq!(wait_for(Allowance { deadline: Some(soon), memory: Some(u64::MAX) }), Some(Resource::Time));
         assert!(Instant::now() >= soon);
         assert_eq!(wait_for(Allowance { deadline: None, memory: Some(1) }), Some(Resource::Memory));
+    }
+
+    #[test]
+    fn what_does_not_fit_reaches_the_limit() {
+        let interrupt = Interrupt::default();
+        let limit = resident().unwrap() + (1 << 40);
+        let watch = Watch::begin(Allowance { deadline: None, memory: Some(limit) }, &interrupt);
+        assert!(watch.budget().allows(1 << 30));
+        assert_eq!((watch.exceeded(), interrupt.is_requested()), (None, false));
+        assert!(!watch.budget().allows(2 << 40) && !watch.budget().allows(u64::MAX));
+        assert_eq!((watch.exceeded(), interrupt.is_requested()), (Some(Resource::Memory), true));
+        assert!(Budget::default().allows(u64::MAX));
     }
 
     #[test]

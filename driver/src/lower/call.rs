@@ -5,6 +5,7 @@ use rustc_abi::ExternAbi;
 use rustc_index::bit_set::DenseBitSet;
 use rustc_middle::mir::{self, BasicBlock, Local, UnwindAction};
 use rustc_middle::ty::layout::TyAndLayout;
+use rustc_middle::ty::print::with_no_trimmed_paths;
 use rustc_middle::ty::{self, Instance, Ty};
 use rustc_span::Spanned;
 
@@ -148,6 +149,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let instance = Instance::expect_resolve(self.tcx, typing_env(), def_id, generics, source_info.span);
                 self.call_instance(instance, args, untuple, destination, target, unwind, source_info);
             }
+            _ if callee.fn_sig(self.tcx).c_variadic() => self.unsupported("calling a C-variadic function pointer"),
             _ => {
                 let ptr = self.operand_register(func);
                 let converts = self.signature_promise(ptr, callee);
@@ -173,9 +175,13 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     /// A function that is called through a pointer may have another idea of what its result can be.
     fn check_result(&mut self, spot: Spot<'tcx>) {
-        if let (true, Spot::Registers(Part::Scalar(prim, _), reg, layout)) = (self.is_known, spot) {
+        if !self.is_known {
+            return;
+        }
+        if let Spot::Registers(Part::Scalar(prim, _), reg, layout) = spot {
             self.check_valid(prim, reg, layout);
         }
+        self.reference_result(spot);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a call terminator")]
@@ -217,6 +223,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 foreign => return self.foreign_call(foreign, args, destination, target, unwind),
             }
         }
+        if self.is_c_variadic(instance) {
+            let name = with_no_trimmed_paths!(self.tcx.def_path_str(instance.def_id()));
+            return self.unsupported(format!("calling the C-variadic function `{name}`"));
+        }
         if self.is_known && self.builder.origin(instance.def_id()) == Origin::Std {
             self.describe_call(args, destination);
         }
@@ -231,6 +241,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let unwind = self.unwind(unwind);
         self.finish_call(Callee::Instance(instance), list, spot, unwind);
         self.result_promises(instance, spot);
+    }
+
+    /// Whether a function takes any number of arguments, which is not lowered.
+    fn is_c_variadic(&self, instance: Instance<'tcx>) -> bool {
+        let def_id = instance.def_id();
+        self.tcx.def_kind(def_id).is_fn_like()
+            && !self.tcx.is_closure_like(def_id)
+            && self.tcx.fn_sig(def_id).skip_binder().c_variadic()
     }
 
     /// Begins the function anew where it calls itself at its end; false where it does not.

@@ -127,7 +127,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    fn discriminant_value(&self, ty: Ty<'tcx>, variant: VariantIdx, discr: Prim) -> u128 {
+    pub(super) fn discriminant_value(&self, ty: Ty<'tcx>, variant: VariantIdx, discr: Prim) -> u128 {
         let value = ty.discriminant_for_variant(self.tcx, variant).map_or(0, |discriminant| discriminant.val);
         let unused = 128 - 8 * u32::from(discr.size);
         value << unused >> unused

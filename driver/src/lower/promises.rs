@@ -21,6 +21,8 @@ use crate::repr::{Kind, Prim, Repr};
 
 /// Of larger values only so many parts are looked at.
 const MAX_PARTS: u32 = 64;
+/// Longer arrays are looked at in a loop.
+const MAX_UNROLLED: i32 = 4;
 /// Where there is no signature to compare with.
 const ANY_SIGNATURE: u64 = u64::MAX;
 
@@ -42,6 +44,8 @@ enum Promise {
     Swap { counted: bool },
     /// The pointer is not null.
     NonNull,
+    /// The result is a part of what is there, if it is more than one element.
+    Part,
     /// The result is a value of its type.
     Value,
 }
@@ -102,15 +106,50 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.error(ErrorKind::UndefinedBehavior, "a `NonNull` is created from a null pointer");
                 self.emit.bind(done);
             }
-            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Value => {}
+            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Part | Promise::Value => {}
         }
     }
 
     /// Checks what a call of the standard library has made.
     pub(super) fn result_promises(&mut self, instance: Instance<'tcx>, spot: Spot<'tcx>) {
-        if self.promise(instance) == Some(Promise::Value) && spot.layout().is_sized() {
+        match self.promise(instance) {
+            Some(Promise::Value) if spot.layout().is_sized() => {
+                let value = self.load(spot);
+                self.check_value(value, spot.layout());
+            }
+            // Where it is one element, the library assumes that the index is in bounds.
+            Some(Promise::Part) if matches!(self.repr(spot.layout()), Repr::Two(..)) => self.reference_result(spot),
+            _ => {}
+        }
+    }
+
+    /// Checks a result that is a reference.
+    pub(super) fn reference_result(&mut self, spot: Spot<'tcx>) {
+        if is_reference(spot.layout().ty) {
             let value = self.load(spot);
-            self.check_value(value, spot.layout());
+            self.check_pointer(value, spot.layout());
+        }
+    }
+
+    /// Checks a place that is named and not accessed: a part of what a pointer points to must be there.
+    pub(super) fn mention_promises(&mut self, place: mir::Place<'tcx>) {
+        if self.is_known && self.is_behind_raw_pointer(place) {
+            let spot = self.spot(place);
+            self.field_promises(place, &spot);
+        }
+    }
+
+    /// Checks a copy from memory to memory: the two are the same, or have nothing in common.
+    pub(super) fn assignment_promises(&mut self, value: Value<'tcx>, spot: &Spot<'tcx>) {
+        let (true, Value::Memory(from), Spot::Memory(to)) = (self.is_known, value, spot) else { return };
+        if let (Base::Register(_), Base::Register(_)) = (from.addr.base, to.addr.base) {
+            let (a, b) = (self.addr_register(to.addr), self.addr_register(from.addr));
+            let (size, apart) = (self.atom_register(Atom::Imm(to.layout.size.bytes().into())), self.emit.label());
+            let other = self.emit.register();
+            self.emit.op(Op::Bin { op: BinOp::Ne, ty: IntTy::U64, dst: other, a, b });
+            self.emit.jump_if_not(other, apart);
+            self.require_apart(a, b, size, "an assignment copies a value to a place that it overlaps");
+            self.emit.bind(apart);
         }
     }
 
@@ -125,13 +164,18 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.atom_register(Atom::Imm(layout.size.bytes().into()))
             }
         };
+        self.require_apart(a, b, size, "what is swapped overlaps");
+    }
+
+    /// So many bytes at one address are none of those at the other.
+    fn require_apart(&mut self, a: Reg, b: Reg, size: Reg, message: &str) {
         let [ahead, behind] = [(); 2].map(|()| self.emit.register());
         for (dst, a, b) in [(ahead, a, b), (behind, b, a)] {
             self.emit.op(Op::Bin { op: BinOp::Sub, ty: IntTy::U64, dst, a, b });
             self.emit.op(Op::Bin { op: BinOp::Ge, ty: IntTy::U64, dst, a: dst, b: size });
         }
         self.emit.op(Op::Bin { op: BinOp::And, ty: IntTy::U64, dst: ahead, a: ahead, b: behind });
-        self.require(ahead, "what is swapped overlaps");
+        self.require(ahead, message);
     }
 
     /// Checks a value that was made of bytes.
@@ -142,7 +186,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.check(Builtin::CheckFunction, &[pointer], &[ANY_SIGNATURE, 0]);
             }
             Value::One(..) | Value::Two(..) if is_reference(layout.ty) => self.check_pointer(value, layout),
-            Value::One(..) | Value::Two(..) if self.has_invalid_pointers(layout) => {
+            Value::Two(_, b, _, _, vtable) if layout.ty.is_raw_ptr() => {
+                let tail = pointee(layout.ty).map(|pointee| self.tcx.struct_tail_for_codegen(pointee, typing_env()));
+                if tail.is_some_and(|tail| tail.is_trait()) {
+                    let vtable = self.prim_register(b, vtable);
+                    self.check_vtable(vtable);
+                }
+            }
+            Value::One(..) | Value::Two(..) if self.is_more_than_ranges(layout) => {
                 let place = self.in_memory(value, layout);
                 self.validate(place, &mut MAX_PARTS.clone());
             }
@@ -152,13 +203,20 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// Whether not all is said about the scalars of a value by their ranges.
-    fn has_invalid_pointers(&self, layout: TyAndLayout<'tcx>) -> bool {
-        let has_pointers = match self.repr(layout) {
-            Repr::One(a) => a.kind == Kind::Pointer,
-            Repr::Two(a, b, _) => a.kind == Kind::Pointer || b.kind == Kind::Pointer,
-            Repr::Zst | Repr::Memory => false,
+    fn is_more_than_ranges(&self, layout: TyAndLayout<'tcx>) -> bool {
+        let ty = layout.ty;
+        if ty.is_union() || ty.is_raw_ptr() || layout.is_zst() {
+            return false;
+        }
+        let fields = match layout.fields {
+            FieldsShape::Arbitrary { ref offsets, .. } => offsets.len(),
+            _ => 0,
         };
-        (has_pointers || layout.ty.is_enum()) && !layout.ty.is_any_ptr()
+        matches!(self.repr(layout), Repr::One(prim) if prim.kind == Kind::Pointer)
+            || is_reference(ty)
+            || ty.is_char()
+            || ty.is_enum()
+            || (0..fields).any(|index| self.is_more_than_ranges(layout.field(&self.builder.layouts, index)))
     }
 
     fn promise(&self, instance: Instance<'tcx>) -> Option<Promise> {
@@ -199,15 +257,16 @@ impl<'tcx> Lowering<'_, 'tcx> {
     }
 
     /// Checks a value that is copied from behind a raw pointer, or from a union.
-    pub(super) fn copy_promises(&mut self, operand: &mir::Operand<'tcx>, destination: mir::Place<'tcx>) {
-        let (mir::Operand::Copy(from) | mir::Operand::Move(from)) = operand else { return };
-        if !self.is_known || !(self.is_behind_raw_pointer(*from) || self.is_in_union(*from)) {
+    pub(super) fn copy_promises(&mut self, from: mir::Place<'tcx>, destination: mir::Place<'tcx>) {
+        if !self.is_known || !(self.is_behind_raw_pointer(from) || self.is_in_union(from)) {
             return;
         }
         let spot = self.spot(destination);
         let layout = spot.layout();
-        if layout.is_zst() {
-            self.access_promises(*from, layout);
+        if layout.is_uninhabited() {
+            self.unreachable(format!("a value of the uninhabited type `{}` is copied", layout.ty));
+        } else if layout.is_zst() {
+            self.access_promises(from, layout);
         } else if layout.is_sized() {
             let value = self.load(spot);
             self.check_value(value, layout);
@@ -439,45 +498,65 @@ impl<'tcx> Lowering<'_, 'tcx> {
             _ if matches!(self.repr(place.layout), Repr::One(_)) && !ty.is_enum() => {
                 *parts -= 1;
                 self.validate_scalar(place);
+                if self.wraps(place.layout) {
+                    self.validate_fields(place, parts);
+                }
             }
             (_, Variants::Multiple { .. }) => {
                 *parts -= 1;
                 let ty = self.discriminant_ty(place.layout);
-                self.discriminant(Spot::Memory(place), ty);
-                self.validate_nullable(place);
+                let discriminant = self.discriminant(Spot::Memory(place), ty);
+                self.validate_variants(place, discriminant, parts);
             }
             (FieldsShape::Array { count, .. }, _) => self.validate_elements(place, *count, parts),
-            (FieldsShape::Arbitrary { offsets, .. }, Variants::Single { .. }) if !ty.is_box() => {
-                for index in 0..offsets.len() {
-                    let field = self.field(place, index);
-                    self.validate(field, parts);
-                }
+            (FieldsShape::Arbitrary { .. }, Variants::Single { .. }) if !ty.is_box() => {
+                self.validate_fields(place, parts);
             }
             _ => {}
         }
     }
 
-    /// A reference that may be absent.
-    fn validate_nullable(&mut self, place: MemPlace<'tcx>) {
-        let Variants::Multiple { tag_encoding: TagEncoding::Niche { untagged_variant, .. }, .. } =
-            place.layout.variants
+    fn validate_fields(&mut self, place: MemPlace<'tcx>, parts: &mut u32) {
+        for index in 0..place.layout.fields.count() {
+            let field = self.field(place, index);
+            self.validate(field, parts);
+        }
+    }
+
+    /// Whether a struct has a reference or an enum in it, about which its own range does not say all.
+    fn wraps(&self, layout: TyAndLayout<'tcx>) -> bool {
+        let fields = match layout.fields {
+            FieldsShape::Arbitrary { ref offsets, .. } if !layout.ty.is_union() => offsets.len(),
+            _ => 0,
+        };
+        let fields = (0..fields).map(|index| layout.field(&self.builder.layouts, index));
+        fields.into_iter().any(|field| is_reference(field.ty) || field.ty.is_enum() || self.wraps(field))
+    }
+
+    /// A value of an enum is of one of its variants, and has the fields of that.
+    fn validate_variants(&mut self, place: MemPlace<'tcx>, discriminant: Value<'tcx>, parts: &mut u32) {
+        let (Variants::Multiple { variants, .. }, Value::One(prim, atom)) = (&place.layout.variants, discriminant)
         else {
             return;
         };
-        let variant = self.downcast(place, untagged_variant);
-        if variant.layout.fields.count() != 1 || !matches!(self.repr(place.layout), Repr::One(_)) {
+        if prim.size > 8 {
             return;
         }
-        let field = self.field(variant, 0);
-        // Loading checks: what is not a reference may be one of the other variants.
-        if is_reference(field.layout.ty)
-            && let Value::One(prim, atom) = self.load(Spot::Memory(field))
-        {
-            let (pointer, absent) = (self.prim_register(prim, atom), self.emit.label());
-            self.emit.jump_if_not(pointer, absent);
-            self.check_pointer(Value::One(prim, Atom::Register(pointer)), field.layout);
-            self.emit.bind(absent);
+        let src = self.prim_register(prim, atom);
+        let (done, wrong) = (self.emit.label(), self.emit.label());
+        let labels: Vec<_> = variants.indices().map(|variant| (variant, self.emit.label())).collect();
+        let value = |variant| self.discriminant_value(place.layout.ty, variant, prim) as u64;
+        let cases = labels.iter().map(|(variant, label)| (value(*variant), *label)).collect();
+        self.emit.switch(src, cases, wrong);
+        self.emit.bind(wrong);
+        self.unreachable(format!("the discriminant is not one of a variant of `{}`", place.layout.ty));
+        for (variant, label) in labels {
+            self.emit.bind(label);
+            let variant = self.downcast(place, variant);
+            self.validate_fields(variant, parts);
+            self.emit.jump(done);
         }
+        self.emit.bind(done);
     }
 
     fn validate_elements(&mut self, place: MemPlace<'tcx>, count: u64, parts: &mut u32) {
@@ -488,9 +567,37 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.check(Builtin::CheckInitialized, &[address], &[place.layout.size.bytes()]);
             return;
         }
-        for index in 0..count.min((*parts).into()) {
-            let element = self.constant_element(place, index);
-            self.validate(element, parts);
+        if !self.is_validated(element) {
+            return;
+        }
+        let Some(last) = i32::try_from(count).ok().filter(|count| *count > MAX_UNROLLED) else {
+            for index in 0..count {
+                let element = self.constant_element(place, index);
+                self.validate(element, parts);
+            }
+            return;
+        };
+        let (index, next) = (self.emit.register(), self.emit.label());
+        self.emit.imm(index, 0);
+        self.emit.bind(next);
+        let element = self.element(place, index);
+        self.validate(element, parts);
+        self.emit.op(Op::BinImm { op: BinOp::Add, ty: IntTy::U64, dst: index, a: index, imm: 1 });
+        self.emit.jump_cmp_imm(BinOp::Lt, IntTy::U64, index, last, next);
+    }
+
+    /// Whether there is anything about a value of a type that can be wrong.
+    fn is_validated(&self, layout: TyAndLayout<'tcx>) -> bool {
+        let ty = layout.ty;
+        if layout.is_zst() || ty.is_union() || matches!(ty.kind(), ty::Coroutine(..)) {
+            return false;
+        }
+        match (&layout.fields, &layout.variants) {
+            (FieldsShape::Array { .. }, _) => self.is_validated(layout.field(&self.builder.layouts, 0)),
+            (FieldsShape::Arbitrary { offsets, .. }, Variants::Single { .. }) if !ty.is_box() => {
+                (0..offsets.len()).any(|index| self.is_validated(layout.field(&self.builder.layouts, index)))
+            }
+            _ => true,
         }
     }
 
@@ -629,6 +736,8 @@ fn promise(name: &str) -> Option<(Promise, &'static [&'static str])> {
         "swap" => Some((Promise::Swap { counted: false }, &["mem"])),
         "swap_nonoverlapping" => Some((Promise::Swap { counted: true }, &["ptr"])),
         "from_raw_parts" | "from_raw_parts_mut" => Some((Promise::Slice, &["slice::raw"])),
+        "get_unchecked" | "get_unchecked_mut" => Some((Promise::Part, &["slice", "str"])),
+        "from_size_align_unchecked" => Some((Promise::Value, &["alloc::layout"])),
         "new_unchecked" => Some((Promise::NonNull, &["ptr::non_null"])),
         "assume_init" | "assume_init_read" => Some((Promise::Value, &["mem::maybe_uninit"])),
         "read" | "read_unaligned" | "read_volatile" => {

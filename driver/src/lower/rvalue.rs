@@ -32,9 +32,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let spot = self.spot(place);
                 let value = self.rvalue(rvalue, target_register(&spot), spot.layout());
                 self.access_promises(place, spot.layout());
+                self.assignment_promises(value, &spot);
                 self.store(value, spot);
-                if let Rvalue::Use(operand, _) = rvalue {
-                    self.copy_promises(operand, place);
+                match rvalue {
+                    Rvalue::Use(mir::Operand::Copy(from) | mir::Operand::Move(from), _)
+                    | Rvalue::CopyForDeref(from) => self.copy_promises(*from, place),
+                    _ => {}
                 }
             }
         }

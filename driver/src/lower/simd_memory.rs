@@ -183,6 +183,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if result.lanes > 64 {
             return None;
         }
+        self.require_no_more_bits(bits, result.lanes);
         for lane in 0..result.lanes {
             let mark = self.emit.mark();
             let cond = self.emit.register();
@@ -195,6 +196,17 @@ impl<'tcx> Lowering<'_, 'tcx> {
             self.emit.release(mark);
         }
         self.finish_vector(result, spot)
+    }
+
+    /// A mask has no bits beyond those of the lanes.
+    fn require_no_more_bits(&mut self, bits: Reg, lanes: u64) {
+        if lanes >= 64 {
+            return;
+        }
+        let (rest, ty) = (self.emit.register(), IntTy::U64);
+        self.emit.op(Op::BinImm { op: BinOp::Shr, ty, dst: rest, a: bits, imm: lanes as i32 });
+        self.emit.op(Op::BinImm { op: BinOp::Eq, ty, dst: rest, a: rest, imm: 0 });
+        self.require(rest, "a mask has bits beyond those of the lanes");
     }
 }
 

@@ -32,9 +32,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
                     }
                 }
             },
+            StatementKind::PlaceMention(place) => self.mention_promises(**place),
             // Of interest to the borrow checker, coverage or the compiler's interpreter only.
             StatementKind::FakeRead(..)
-            | StatementKind::PlaceMention(..)
             | StatementKind::AscribeUserType(..)
             | StatementKind::Coverage(..)
             | StatementKind::ConstEvalCounter

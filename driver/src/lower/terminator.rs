@@ -4,6 +4,7 @@ use dpor_engine::program::{BinOp, Op, PlaceId, Reg, Unwind, Width};
 use rustc_attr_ir::lang_items::LangItem;
 use rustc_middle::mir::{self, AssertKind, BasicBlock, TerminatorKind, UnwindAction, UnwindTerminateReason};
 use rustc_middle::ty::{self, Instance};
+use rustc_span::Spanned;
 
 use super::operand::{Atom, Value};
 use super::place::Spot;
@@ -49,6 +50,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             TerminatorKind::TailCall { func, args, .. } if self.tail_call(func, args) => {}
             TerminatorKind::TailCall { func, args, .. } => {
                 let destination = mir::Place::return_place();
+                self.end_locals(args);
                 self.call(func, args, destination, None, UnwindAction::Continue, terminator.source_info);
                 self.return_value();
             }
@@ -69,7 +71,17 @@ impl<'tcx> Lowering<'_, 'tcx> {
         }
     }
 
-    /// Assembly without instructions, there to hide a value from the optimizer: what goes in comes out.
+    /// Ends the scopes of all variables before a tail call, which no pointer to them survives. What is passed has to stay.
+    fn end_locals(&mut self, args: &[Spanned<mir::Operand<'tcx>>]) {
+        let kept = self.always_live();
+        for local in self.body.local_decls.indices().filter(|local| !kept.contains(*local)) {
+            let is_passed = args.iter().any(|arg| arg.node.place().is_some_and(|place| place.local == local));
+            if let (LocalPlace::Slot(offset), false) = (self.locals[local], is_passed) {
+                self.emit.op(Op::StorageDead { offset, size: self.slot_sizes[local] });
+            }
+        }
+    }
+
     fn goto(&mut self, target: BasicBlock, next: Option<BasicBlock>) {
         if next != Some(target) {
             self.emit.jump(self.blocks[target]);

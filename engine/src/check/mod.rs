@@ -124,7 +124,8 @@ pub fn check_with_progress(
     let interrupt = config.interrupt.of_part();
     let watch = Watch::begin(Allowance { deadline, memory: config.max_memory }, &interrupt);
     let store_buffers = matches!(config.model, MemoryModel::Tso | MemoryModel::Pso);
-    let timed = RunOptions { deadline, interrupt: interrupt.clone(), store_buffers, ..options.clone() };
+    let (interrupts, budget) = (interrupt.clone(), watch.budget());
+    let timed = RunOptions { deadline, interrupt: interrupts, store_buffers, budget, ..options.clone() };
     let labels = match covers::labels(&image.program, entry) {
         Ok(labels) => labels,
         Err(location) => return Checked::of_unknown_label(location),

@@ -7,12 +7,15 @@ use super::failure::{Failure, Fault, StackFrame};
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
 use super::interp;
-use super::memory::{AllocError, AllocKind, Heap, Request, Sharing, Site as MemorySite, Space};
+use super::memory::{AllocError, AllocKind, Heap, MAX_BLOCK, Request, Sharing, Site as MemorySite, Space};
 use super::thread::{Thread, ThreadId};
 use super::trap::{Checked, Halt, Trap};
 use super::watch::Watch;
 use super::world::World;
 use super::{RunOptions, Stop};
+
+/// Before blocks of so many bytes, limits are looked at.
+const LARGE: u64 = 1 << 20;
 
 /// What an instruction of the machine leads to.
 pub enum Flow {
@@ -89,6 +92,9 @@ impl<'a> Context<'a> {
 
     /// Allocates for the thread. `None`: there is no memory of that size.
     pub fn alloc(&mut self, size: u64, align: u64, kind: AllocKind) -> Checked<Option<u64>> {
+        if (LARGE..=MAX_BLOCK).contains(&size) {
+            self.make_room(size)?;
+        }
         let place = self.place();
         let quiet = self.thread.frames.last().is_some_and(|frame| frame.quiet);
         let sharing = self.sharing(place, quiet);
@@ -101,6 +107,16 @@ impl<'a> Context<'a> {
             self.space().track_alloc(address, size)?;
         }
         Ok(Some(address))
+    }
+
+    /// Takes no large block where the check is over, or would be with it: a few instructions can take all memory.
+    #[cold]
+    fn make_room(&self, size: u64) -> Checked<()> {
+        // Every byte has a shadow.
+        if self.options.is_over() || !self.options.budget.allows(2 * size) {
+            return Err(Fault::limit(format!("there is no memory for a block of {size} bytes")).into());
+        }
+        Ok(())
     }
 
     /// Who will access what is allocated at a place.

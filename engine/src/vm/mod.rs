@@ -66,6 +66,7 @@ pub use world::{Output, Stream};
 
 use crate::check::Allowed;
 use crate::interrupt::Interrupt;
+use crate::memory::Budget;
 use crate::program::FuncId;
 use crate::verdict::ErrorKind;
 
@@ -107,6 +108,8 @@ pub struct RunOptions {
     pub deadline: Option<Instant>,
     /// Stop when somebody wants so.
     pub interrupt: Interrupt,
+    /// The memory that is left for large blocks.
+    pub budget: Budget,
 }
 
 impl RunOptions {
@@ -134,6 +137,7 @@ impl Default for RunOptions {
             show_cover: None,
             deadline: None,
             interrupt: Interrupt::default(),
+            budget: Budget::default(),
         }
     }
 }

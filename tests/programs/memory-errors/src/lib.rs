@@ -4,8 +4,8 @@
 //! it. A test without such a line must pass: it is a correct twin of another, or it says itself which error it expects. `// OUTCOME: name`
 //! is for outcomes other than a failure.
 #![cfg(test)]
-#![allow(internal_features, reason = "what intrinsics are promised")]
-#![feature(core_intrinsics, portable_simd)]
+#![allow(internal_features, incomplete_features, reason = "what intrinsics are promised, and what is not stable yet")]
+#![feature(core_intrinsics, custom_mir, explicit_tail_calls, portable_simd)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the unsafe blocks are wrong by design")]
 
 mod aborts;
@@ -19,4 +19,5 @@ mod pointers;
 mod promises;
 mod uninitialized;
 mod validity;
+mod values;
 mod vectors;

@@ -236,3 +236,31 @@ fn use_in_a_destructor_in_the_right_order() {
     drop(observer);
     drop(bytes);
 }
+
+fn sum(numbers: *const u32, array: [u64; 4]) -> u32 {
+    let array: u64 = array.iter().sum();
+    unsafe { *numbers + array as u32 }
+}
+
+#[dpor::test]
+fn what_a_tail_call_is_given() {
+    fn calls(pointer: *const u32, _: [u64; 4]) -> u32 {
+        let array = black_box([1u64, 2, 3, 4]);
+        become sum(pointer, array)
+    }
+    assert_eq!(calls(&5, [0; 4]), 15);
+}
+
+#[dpor::test]
+fn local_that_a_tail_call_ends() {
+    fn calls(_: *const u32, array: [u64; 4]) -> u32 {
+        let local = black_box(5u32);
+        let pointer = &raw const local;
+        become read(pointer, array)
+    }
+    black_box(calls(std::ptr::null(), [0; 4]));
+}
+
+fn read(pointer: *const u32, _: [u64; 4]) -> u32 {
+    unsafe { *pointer } // ERROR: use-after-free
+}

@@ -54,8 +54,7 @@ enum Level {
 #[dpor::test]
 fn enum_from_a_wrong_number() {
     let byte = black_box(6u8);
-    let level = unsafe { std::mem::transmute::<u8, Level>(byte) };
-    // ERROR: undefined-behavior
+    let level = unsafe { std::mem::transmute::<u8, Level>(byte) }; // ERROR: undefined-behavior
     match level {
         Level::Low => println!("low"),
         Level::Middle => println!("middle"),

@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 use std::intrinsics::simd::{
-    SimdAlign, simd_cast, simd_funnel_shl, simd_masked_load, simd_masked_store, simd_reduce_any, simd_select, simd_shl,
+    SimdAlign, simd_cast, simd_funnel_shl, simd_masked_load, simd_masked_store, simd_reduce_any, simd_select,
+    simd_select_bitmask, simd_shl,
 };
 use std::intrinsics::{fadd_fast, fdiv_fast};
 use std::simd::{f32x2, i32x2, i32x4, u32x4};
@@ -35,6 +36,12 @@ fn mask_of_other_numbers() {
 fn selection_by_other_numbers() {
     let mask = black_box(i32x2::from_array([2, 0]));
     black_box(unsafe { simd_select(mask, mask, mask) }); // ERROR: undefined-behavior
+}
+
+#[dpor::test]
+fn selection_by_more_bits_than_lanes() {
+    let (mask, lanes) = black_box((0b1001u8, i32x2::splat(1)));
+    black_box(unsafe { simd_select_bitmask(mask, lanes, lanes) }); // ERROR: undefined-behavior
 }
 
 #[dpor::test]
