@@ -210,7 +210,7 @@ impl Scope<'_> {
                         "String::from({:?})",
                         self.random.one_of(&["", "a", "zwölf", "日本", "long enough text"])
                     ),
-                    _ => format!("format!(\"<{{:>6}}>\", {value}).replace('0', \"o\")"),
+                    _ => format!("format!(\"<{{:>6?}}>\", {value}).replace('0', \"o\")"),
                 }
             }
             Type::Option(inner) if self.random.percent(30) => format!("None::<{}>", inner.name()),

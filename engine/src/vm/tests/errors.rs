@@ -1,5 +1,6 @@
 //! Every kind of error: its kind, its message, its place and its notes.
 
+use crate::program::address::code_address;
 use crate::program::{BinOp, Builtin, Op, Origin, OverflowOp, Unwind, Width};
 use crate::verdict::{ErrorKind, Outcome};
 use crate::vm::{Failure, FailureKind, Run, RunOptions, run};
@@ -305,7 +306,7 @@ fn undefined_behaviour() {
         }
     };
     assert_eq!(undefined(&call(0x1234), 2), "call of 0x1234, which is not a function");
-    assert!(undefined(&call(0x1000), 2).contains("0 arguments in registers instead of 1"));
+    assert!(undefined(&call(code_address(0)), 2).contains("0 arguments in registers instead of 1"));
     let zero = |f: &mut Func| {
         f.imm(1, 0).imm(2, 8).builtin(Builtin::Alloc, &[1, 2], 3);
     };
@@ -343,7 +344,7 @@ fn constants_cannot_be_written() {
 #[test]
 fn functions_are_no_data() {
     let run = Asm::new().run(|f| {
-        f.imm(1, 0x1000).op(load(1, 0)).ret();
+        f.imm(1, code_address(0)).op(load(1, 0)).ret();
     });
     fails(run, ErrorKind::UndefinedBehavior, 2);
 }
