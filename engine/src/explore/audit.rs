@@ -14,6 +14,7 @@
 //! there, is not looked at again.
 
 use super::Failure;
+use super::buffers::Buffers;
 use super::confirm::{Failed, Head};
 use super::lessons::Lesson;
 use super::program::Program;
@@ -32,14 +33,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.lessons.transients.is_empty() && self.lessons.audited.is_empty() && !self.program.touches_memory() {
             return None;
         }
-        let audited = EventId::new(self.audited[self.level].events);
+        let audited = EventId::new(self.levels.audited().events);
         if let Some(loc) = self.noticed(audited) {
             return self.learned.take().or(Some(Lesson::Noticed(loc)));
         }
         if let Some(lesson) = self.contended() {
             return Some(lesson);
         }
-        self.audited[self.level].events = self.graph().len();
+        self.levels.audited_mut().events = self.graph().len();
         // Where it is not settled what the order of writes is, nothing was left out that this is about.
         if self.lessons.audited.is_empty() || !self.graph().is_settled() {
             return None;
@@ -158,8 +159,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// The writes that a thread might have read from before a load, had it loaded more often, in coherence order.
     pub(super) fn readable_before(&mut self, id: EventId) -> Vec<EventId> {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current();
         let Event { loc, rf, .. } = *graph.event(id);
         if !graph.is_settled() {
             return graph.location(loc).co.clone();

@@ -20,7 +20,7 @@ use super::lessons::Lesson;
 use super::program::Program;
 use super::trial::Origin;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, Effect, EventId, Graph, Loc, ThreadId};
+use crate::graph::{Action, Effect, EventId, Loc, ThreadId};
 use crate::model::Model;
 
 /// Where more updates than this are there to choose from, their order is explored.
@@ -108,8 +108,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let first = u64::from(!action.is_rmw() || self.graph().last_look(loc) >= start);
         for mask in first..(1u64 << len) - 1 {
             let Some(source) = self.build_part(thread, loc, start, mask) else { continue };
-            let first = self.choices.len();
-            self.level += 1;
+            let first = self.tree.choices.len();
+            self.levels.enter();
             let floors = self.floors(thread, loc, &action);
             let confirms = self.confirms(thread);
             if action.update(self.graph().written(source, loc), 0).is_some() {
@@ -117,13 +117,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     && self.graph().last_look(loc) < start
                     && self.fits_as_update(thread, loc, source);
                 if fits {
-                    self.choices.push(Choice::Read { source, way: 0 });
+                    self.tree.choices.push(Choice::Read { source, way: 0 });
                 }
             } else if mask > 0 && floors.read.min(floors.update) <= self.graph().position(source) {
                 self.decide_source(thread, loc, source, floors, confirms, false);
             }
-            self.level -= 1;
-            for choice in &mut self.choices[first..] {
+            self.levels.leave();
+            for choice in &mut self.tree.choices[first..] {
                 if let Choice::Read { way, .. } = *choice {
                     *choice = Choice::Part { start: start as u32, mask, way };
                 }
@@ -146,24 +146,21 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let before = co[start - 1];
         let action = graph.thread(thread).pending;
         self.copy_level();
-        self.level += 1;
+        self.levels.enter();
         let order = [&part[..], &rest].concat();
-        self.graphs[self.level].arrange(loc, start, &order);
+        self.levels.current_mut().arrange(loc, start, &order);
         let from = start + part.len();
         let source = part.last().copied().unwrap_or(before);
         let pending = action.update(self.graph().written(source, loc), 0).map(|_| thread);
         let fits = self.order_part(loc, from..end, pending) && self.is_orderly(loc, start..from);
-        self.level -= 1;
+        self.levels.leave();
         fits.then_some(source)
     }
 
     /// Makes the next graph of the stack a copy of the current one.
     pub(super) fn copy_level(&mut self) {
-        if self.graphs.len() == self.level + 1 {
-            self.graphs.push(Graph::new(self.program.threads()));
-        }
-        let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
-        rest[0].copy_from(&whole[self.level], &mut self.renaming);
+        let (graph, next) = self.levels.current_and_next();
+        next.copy_from(graph, &mut self.buffers.renaming);
     }
 
     /// An update that may be blind.
@@ -173,14 +170,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let (last, layer) = (graph.location(loc).co_max(), graph.open_layer(loc));
         let update = self.pending_update(thread, Origin::Now);
         if self.is_eligible(&update, loc, &all, None) {
-            self.choices.push(Choice::Blind);
+            self.tree.choices.push(Choice::Blind);
         } else {
-            self.choices.push(Choice::Read { source: last, way: 0 });
+            self.tree.choices.push(Choice::Read { source: last, way: 0 });
             if layer.len() > MAX_OPTIONAL {
                 return self.learn(Lesson::Ordered(loc));
             }
             if self.build_among(thread, loc) {
-                self.choices.push(Choice::Among);
+                self.tree.choices.push(Choice::Among);
             }
             for mask in 0..(1u64 << layer.len()).saturating_sub(1) {
                 let part = |&(index, _): &(usize, &EventId)| mask >> index & 1 == 1;
@@ -188,7 +185,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 let mut cut = co[1..layer.start].to_vec();
                 cut.extend(co[layer.clone()].iter().enumerate().filter(part).map(|(_, id)| *id));
                 if !self.is_eligible(&update, loc, &cut, None) && self.can_update_part(thread, loc, layer.start, mask) {
-                    self.choices.push(Choice::Part { start: layer.start as u32, mask, way: 0 });
+                    self.tree.choices.push(Choice::Part { start: layer.start as u32, mask, way: 0 });
                 }
             }
         }
@@ -198,17 +195,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether the pending update of a thread can come after these of a layer and before the others.
     fn can_update_part(&mut self, thread: ThreadId, loc: Loc, start: usize, mask: u64) -> bool {
         let Some(source) = self.build_part(thread, loc, start, mask) else { return false };
-        self.level += 1;
+        self.levels.enter();
         let position = self.graph().position(source);
         let action = self.graph().thread(thread).pending;
         let fits = self.floors(thread, loc, &action).update <= position && self.fits_as_update(thread, loc, source);
-        self.level -= 1;
+        self.levels.leave();
         fits
     }
 
     /// Whether everything fits together if the pending update of a thread reads from a write.
     pub(super) fn fits_as_update(&mut self, thread: ThreadId, loc: Loc, source: EventId) -> bool {
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let len = graph.len();
         let action = graph.thread(thread).pending;
         let effect = effect_of_read(graph, action, source, 0);
@@ -216,7 +213,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let position = graph.position(source);
         let start = graph.layer_start(loc, position);
         let fits = self.is_orderly(loc, start..position + 1);
-        self.graphs[self.level].truncate(len);
+        self.levels.current_mut().truncate(len);
         fits
     }
 
@@ -225,16 +222,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn build_among(&mut self, thread: ThreadId, loc: Loc) -> bool {
         let start = self.graph().open_layer(loc).start;
         self.copy_level();
-        self.level += 1;
+        self.levels.enter();
         self.append_blind(thread, loc);
         let fits = self.order_from(loc, start, None);
-        self.level -= 1;
+        self.levels.leave();
         fits
     }
 
     /// Adds the pending update of a thread, which is blind, at the end.
     pub(super) fn append_blind(&mut self, thread: ThreadId, loc: Loc) -> EventId {
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let action = graph.thread(thread).pending;
         let effect = Effect { blind: true, ..effect_of_read(graph, action, graph.location(loc).co_max(), 0) };
         graph.append(thread, action, effect)
@@ -261,10 +258,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     fn enter_level(&mut self) {
-        let audited = self.audited[self.level].clone();
-        self.level += 1;
-        self.audited.truncate(self.level);
-        self.audited.push(audited);
+        let audited = self.levels.audited().clone();
+        self.levels.go_on_in_next(audited);
     }
 }
 

@@ -244,10 +244,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Whether a thread that wrote this right after a write could revisit something.
     fn could_revisit(&mut self, thread: ThreadId, loc: Loc, source: EventId, new: Value) -> bool {
-        let choices = self.choices.len();
+        let choices = self.tree.choices.len();
         self.decide_revisits_of(thread, loc, new, Writes::RightAfter(source, 0));
-        let can = self.choices.len() > choices;
-        self.choices.truncate(choices);
+        let can = self.tree.choices.len() > choices;
+        self.tree.choices.truncate(choices);
         can
     }
 

@@ -100,7 +100,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether it is known that no memory is accessed by a thread that goes round before an event: it was so when the execution was
     /// audited that this one was explored after, and there is nothing more that the thread could read.
     fn is_quiet(&self, next: EventId) -> bool {
-        let Audited { events, quiet } = &self.audited[self.level];
+        let Audited { events, quiet } = self.levels.audited();
         let is_known = next.index() < *events && quiet.get(next.index()).is_some_and(|quiet| *quiet);
         let can_be_read = |id: EventId| self.graph().event(id).is_write && !self.graph().is_porf_before(next, id);
         is_known && !(*events..self.graph().len()).map(EventId::new).any(can_be_read)
@@ -108,8 +108,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// A state in which all threads that are there from the beginning have come to their first action.
     pub(super) fn first_state(&mut self) -> P::State {
-        let Visitor { program, graphs, level, trials, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { program, levels, trials, .. } = self;
+        let graph = levels.current();
         let first = trials.first.get_or_insert_with(|| {
             let mut state = program.initial();
             for thread in (0..program.threads()).map(ThreadId::new) {
@@ -188,7 +188,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             noted = Some(start);
         }
         for next in rounds.starts.iter().filter_map(|(start, _)| start.next) {
-            let quiet = &mut self.audited[self.level].quiet;
+            let quiet = &mut self.levels.audited_mut().quiet;
             quiet.resize(quiet.len().max(next.index() + 1), false);
             quiet[next.index()] = ways.is_empty();
         }
@@ -217,8 +217,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Runs the current execution again, with what was left out noted, as far as it may race with that.
     fn run_again(&mut self, mut held: Held<P::State>) -> Option<Lesson<P::Error>> {
         let mut state = held.state.take()?;
-        let Visitor { program, graphs, level, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { program, levels, .. } = self;
+        let graph = levels.current();
         let first = held.from.map_or(1, |id| graph.event(id).snapshot.events as usize);
         let last = (first..graph.len()).map(EventId::new).rfind(|id| held.may_race(graph, *id))?;
         for id in (first..=last.index()).map(EventId::new) {

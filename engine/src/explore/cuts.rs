@@ -200,7 +200,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let Event { thread: reader, action, snapshot, .. } = *self.graph().event(read);
         let Some(source) = self.build_revisit_among(among, loc) else { return };
-        self.level += 1;
+        self.levels.enter();
         let value = self.graph().written(source, loc);
         let position = self.graph().position(source);
         let floors = self.floors(reader, loc, &action);
@@ -216,9 +216,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             // What was there before a revisited update may have to be revisited by it, in turn.
             let stays = !updates || self.fits_after_read(reader, loc, source);
             let in_graph = write.is_some();
-            self.choices.push(Choice::RevisitAmong { thread, read, cut, own, read_way, in_graph, stays });
+            self.tree.choices.push(Choice::RevisitAmong { thread, read, cut, own, read_way, in_graph, stays });
         }
-        self.level -= 1;
+        self.levels.leave();
     }
 
     /// Whether what comes after a revisited update still fits.
@@ -246,23 +246,23 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             false => Origin::Now,
         };
         self.restrict_bare(read, &porf, write);
-        let renamed = |ids: &[EventId]| ids.iter().map(|&id| self.renaming.get(id)).collect::<Vec<_>>();
+        let renamed = |ids: &[EventId]| ids.iter().map(|&id| self.buffers.renaming.get(id)).collect::<Vec<_>>();
         let (members, sees) = (renamed(&members), renamed(&sees));
-        self.level += 1;
+        self.levels.enter();
         // What threads have pending is as it was before they were run again.
         let pending = self.graph().thread(thread).pending;
-        self.graphs[self.level].set_pending(thread, action);
+        self.levels.current_mut().set_pending(thread, action);
         let sees = (own != BLIND).then_some(&sees);
         let source = self.settle_revisit_among(thread, (action, from), loc, &members, sees);
-        self.graphs[self.level].set_pending(thread, pending);
+        self.levels.current_mut().set_pending(thread, pending);
         if source.is_some() {
-            let graph = &mut self.graphs[self.level];
+            let graph = self.levels.current_mut();
             graph.event_mut(graph.last()).fixed = true;
             for id in members.into_iter().filter(|id| id.index() >= snapshot.events as usize) {
                 graph.event_mut(id).fixed = true;
             }
         }
-        self.level -= 1;
+        self.levels.leave();
         source
     }
 
@@ -291,7 +291,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let early: Vec<EventId> = loose.iter().copied().filter(in_cut).collect();
             let write = self.append_blind(thread, loc);
             let order = [&early[..], &[write], &rest].concat();
-            self.graphs[self.level].arrange(loc, start, &order);
+            self.levels.current_mut().arrange(loc, start, &order);
             let end = start + early.len() + 1;
             let fits = self.order_part(loc, start..end, None);
             // Whether there is an order for the rest is for the read to say.
@@ -301,7 +301,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let seen: Vec<EventId> = loose.iter().copied().filter(|id| in_cut(id) && in_own(id)).collect();
         let between: Vec<EventId> = loose.iter().copied().filter(|id| in_cut(id) && !in_own(id)).collect();
         let order = [&seen[..], &between, &rest].concat();
-        self.graphs[self.level].arrange(loc, start, &order);
+        self.levels.current_mut().arrange(loc, start, &order);
         let middle = start + seen.len();
         if !self.order_part(loc, start..middle, None) {
             return None;
@@ -311,10 +311,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.is_eligible(&update, loc, &before, None) {
             return None;
         }
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let source = graph.location(loc).co[middle - 1];
         let site = Site::pending(graph, thread, loc, true);
-        if self.model.floor(graph, &site, &mut self.scratch) >= middle {
+        if self.model.floor(graph, &site, &mut self.buffers.scratch) >= middle {
             return None;
         }
         let effect = effect_of_read(graph, action, source, 0);

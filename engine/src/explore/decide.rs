@@ -4,6 +4,7 @@
 //! chooses a write to read from even where another read-modify-write already reads from that: it cannot stay so, but it
 //! can revisit the other one, or delete it by revisiting an earlier read.
 
+use super::buffers::Buffers;
 use super::choice::Choice;
 use super::maximal::{Revisiter, is_maximally_added};
 use super::program::Program;
@@ -85,16 +86,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             Action::Reach { loc, test, .. } => self.decide_reach(thread, loc, test),
             Action::Choose(n) => {
                 let end = self.end_of_values(thread, n);
-                self.choices.extend((0..end).map(Choice::Value));
+                self.tree.choices.extend((0..end).map(Choice::Value));
             }
-            Action::Gather => self.choices.push(Choice::Value(self.graph().unjoined(thread))),
-            _ => self.choices.push(Choice::Only),
+            Action::Gather => self.tree.choices.push(Choice::Value(self.graph().unjoined(thread))),
+            _ => self.tree.choices.push(Choice::Only),
         }
     }
 
     pub(super) fn touch(&mut self, loc: Loc) {
-        let Visitor { program, state, graphs, level, .. } = self;
-        graphs[*level].touch(loc, || program.initial_value(state, loc));
+        let Visitor { program, state, levels, .. } = self;
+        levels.current_mut().touch(loc, || program.initial_value(state, loc));
     }
 
     /// Pushes what the pending read, or read-modify-write, of a thread can read from, the latest first.
@@ -102,17 +103,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.touch(loc);
         let action = self.graph().thread(thread).pending;
         let floors = self.floors(thread, loc, &action);
-        let mut sources = std::mem::take(&mut self.sources);
+        let mut sources = std::mem::take(&mut self.buffers.sources);
         self.list_sources(loc, floors, &mut sources);
         let confirms = self.confirms(thread);
-        let start = self.choices.len();
+        let start = self.tree.choices.len();
         for &source in sources.iter().rev() {
             self.decide_source(thread, loc, source, floors, confirms, true);
-            if self.only_latest && self.choices.len() > start {
+            if self.search.only_latest() && self.tree.choices.len() > start {
                 break;
             }
         }
-        self.sources = sources;
+        self.buffers.sources = sources;
     }
 
     /// Pushes the ways in which the pending read, or read-modify-write, of a thread can read from a write, and the revisits
@@ -126,7 +127,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         confirms: bool,
         revisits: bool,
     ) {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let action = graph.thread(thread).pending;
         let settled = graph.is_settled();
         let (position, old) = (graph.position(source), graph.written(source, loc));
@@ -145,7 +146,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let Some(value) = action.update(old, way) else {
                 let can_read = position >= floors.read || !settled && self.can_read(thread, source, way);
                 if can_read && (way == 0 || !self.fails_in_vain(thread, source)) {
-                    self.choices.push(Choice::Read { source, way });
+                    self.tree.choices.push(Choice::Read { source, way });
                 }
                 continue;
             };
@@ -154,12 +155,12 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             if value == old && self.waits_in_vain(thread, source) {
                 if self.can_be_last(Part::Whole, loc, source) {
-                    self.choices.push(Choice::Read { source, way });
+                    self.tree.choices.push(Choice::Read { source, way });
                 }
                 continue;
             }
             if free && (position >= floors.update || self.can_read(thread, source, way)) {
-                self.choices.push(Choice::Read { source, way });
+                self.tree.choices.push(Choice::Read { source, way });
             }
             if revisits {
                 self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, way));
@@ -185,22 +186,22 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// What is waited for has come: the first write that did it; or it will not come any more.
     fn decide_reach(&mut self, thread: ThreadId, loc: Loc, test: Test) {
         self.touch(loc);
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let site = Site::pending(graph, thread, loc, false);
         if graph.has_witness() && !(graph.location(loc).is_settled() && self.model.is_local(graph, &site)) {
             return self.decide_reach_from(thread, loc, test);
         }
-        let floor = self.model.floor(graph, &site, &mut self.scratch);
+        let floor = self.model.floor(graph, &site, &mut self.buffers.scratch);
         let late = &graph.location(loc).co[floor..];
         let first = late.iter().copied().find(|&write| test.passes(graph.written(write, loc)));
         let source = first.unwrap_or(graph.location(loc).co_max());
-        self.choices.push(Choice::Read { source, way: 0 });
+        self.tree.choices.push(Choice::Read { source, way: 0 });
     }
 
     /// The floors of the pending access of a thread.
     pub(super) fn floors(&mut self, thread: ThreadId, loc: Loc, action: &Action) -> Floors {
-        let graph = &self.graphs[self.level];
-        let (model, scratch) = (&self.model, &mut self.scratch);
+        let graph = self.levels.current();
+        let (model, scratch) = (&self.model, &mut self.buffers.scratch);
         let mut floor = |updates| model.floor(graph, &Site::pending(graph, thread, loc, updates), scratch);
         let read = floor(false);
         let is_attempt = matches!(action, Action::Try { .. });
@@ -210,16 +211,16 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     fn decide_store(&mut self, thread: ThreadId, loc: Loc) {
         self.touch(loc);
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let Action::Store { value, .. } = graph.thread(thread).pending else { return };
-        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch);
+        let floor = self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.buffers.scratch);
         let floor = floor.max(self.floor_of_store(thread));
         let co = &graph.location(loc).co;
         let first = if graph.has_witness() { co.len() } else { floor + 1 };
         for place in (first..=co.len()).rev() {
             if place == co.len() || !graph.event(co[place]).is_update() {
-                self.choices.push(Choice::Place(place as u32));
-                if self.only_latest {
+                self.tree.choices.push(Choice::Place(place as u32));
+                if self.search.only_latest() {
                     break;
                 }
             }
@@ -244,13 +245,13 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 self.decide_overtaking(thread, loc);
                 continue;
             }
-            let graph = &self.graphs[self.level];
+            let graph = self.levels.current();
             let floor = match graph.is_settled() {
-                true => self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.scratch),
+                true => self.model.floor(graph, &Site::pending(graph, thread, loc, true), &mut self.buffers.scratch),
                 false => 0,
             };
             for position in (floor..graph.location(loc).co.len()).rev() {
-                let graph = &self.graphs[self.level];
+                let graph = self.levels.current();
                 let source = graph.location(loc).co[position];
                 if let Some(value) = action.update(graph.written(source, loc), 0) {
                     self.decide_revisits_of(thread, loc, value, Writes::RightAfter(source, 0));
@@ -261,48 +262,48 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Pushes the revisits that the pending write of a thread can make.
     pub(super) fn decide_revisits_of(&mut self, thread: ThreadId, loc: Loc, value: Value, writes: Writes) {
-        let graph = &self.graphs[self.level];
-        if !self.revisits || graph.location(loc).reads.is_empty() {
+        let graph = self.levels.current();
+        if !self.search.revisits() || graph.location(loc).reads.is_empty() {
             return;
         }
         let slot = graph.thread(thread);
-        self.porf.clear();
-        self.porf.extend_from_slice(graph.porf(slot.tip()));
-        self.porf[thread.index()] = slot.len + 1;
+        self.buffers.porf.clear();
+        self.buffers.porf.extend_from_slice(graph.porf(slot.tip()));
+        self.buffers.porf[thread.index()] = slot.len + 1;
         if let Writes::RightAfter(source, _) = writes
             && source != EventId::INIT
         {
-            join(&mut self.porf, graph.porf(source));
+            join(&mut self.buffers.porf, graph.porf(source));
         }
-        graph.join_twin(thread, &mut self.porf);
+        graph.join_twin(thread, &mut self.buffers.porf);
         self.decide_revisits(thread, EventId::NONE, loc, value, writes);
     }
 
     /// Pushes the revisits that the latest event, a read-modify-write that was itself revisited, can make.
     pub(super) fn decide_revisits_by_last(&mut self) {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let id = graph.last();
         let event = graph.event(id);
         if self.lessons.commute && graph.has_candidates_at(event.loc) && !self.lessons.ordered.contains(event.loc) {
             return self.decide_revisits_among(event.thread, event.loc, id);
         }
-        self.porf.clear();
-        self.porf.extend_from_slice(graph.porf(id));
+        self.buffers.porf.clear();
+        self.buffers.porf.extend_from_slice(graph.porf(id));
         self.decide_revisits(event.thread, id, event.loc, event.written, Writes::RightAfter(event.rf, event.way));
     }
 
     /// Goes back through the events that are not causally before the write, as long as they were added maximally: the
     /// first that was not would be deleted by every revisit of an earlier read.
     fn decide_revisits(&mut self, thread: ThreadId, write: EventId, loc: Loc, value: Value, writes: Writes) {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let reads = &graph.location(loc).reads;
         let Some(&earliest) = reads.first() else { return };
-        let porf = std::mem::take(&mut self.porf);
+        let porf = std::mem::take(&mut self.buffers.porf);
         let revisiter = Revisiter { thread, porf: &porf, id: write };
         let rival = rival(graph, loc, write, writes);
         for index in (earliest.index()..graph.len()).rev() {
             let id = EventId::new(index);
-            let graph = &self.graphs[self.level];
+            let graph = self.levels.current();
             if id == write || revisiter.depends_on(graph, id) {
                 continue;
             }
@@ -315,7 +316,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if !self.is_maximal(id, &revisiter) && !self.is_only_confirmation(id, &revisiter) {
                 break;
             }
-            let graph = &self.graphs[self.level];
+            let graph = self.levels.current();
             let event = graph.event(id);
             if candidate
                 && event.snapshot.is_some()
@@ -329,19 +330,19 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                         continue;
                     }
                     let updates = action.update(value, way).is_some();
-                    let graph = &self.graphs[self.level];
+                    let graph = self.levels.current();
                     if graph.has_blind() {
                         self.decide_places((id, way), &revisiter, updates, writes);
                         continue;
                     }
                     let site = Site::of(graph, id, updates);
-                    let floor = self.model.floor(graph, &site, &mut self.scratch);
+                    let floor = self.model.floor(graph, &site, &mut self.buffers.scratch);
                     let floor = floor.max(floor_of_revisit(graph, id, &revisiter));
-                    push_places(graph, &mut self.choices, (id, way), &revisiter, floor, writes);
+                    push_places(graph, &mut self.tree.choices, (id, way), &revisiter, floor, writes);
                 }
             }
         }
-        self.porf = porf;
+        self.buffers.porf = porf;
     }
 
     /// Whether an event that is not causally before a write was added maximally before it.
@@ -363,9 +364,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             true => self.graph().event(write.id).action,
             false => self.graph().thread(write.thread).pending,
         };
-        self.graphs[self.level + 1].set_pending(write.thread, by);
-        let Visitor { model, graphs, level, scratch, renaming, choices, .. } = self;
-        let (whole, left) = (&graphs[*level], &graphs[*level + 1]);
+        self.levels.next_mut().set_pending(write.thread, by);
+        let Visitor { model, levels, buffers: Buffers { scratch, renaming, .. }, tree, .. } = self;
+        let (whole, left) = (levels.current(), levels.next());
         let mut floor = |thread, updates| {
             let floor = model.floor(left, &Site::pending(left, thread, loc, updates), scratch);
             let name = left.location(loc).co[floor];
@@ -377,7 +378,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             Writes::RightAfter(source, _) if whole.position(source) < own_floor => return,
             other => other,
         };
-        push_places(whole, choices, read, write, read_floor, writes);
+        push_places(whole, &mut tree.choices, read, write, read_floor, writes);
     }
 }
 

@@ -2,6 +2,7 @@
 //! what is to be said about them has to be said of every way in which they can be.
 
 use super::Observer;
+use super::buffers::Buffers;
 use super::program::{Ending, Program};
 use super::reads_from::adopt_witness;
 use super::visit::{Step, Visitor};
@@ -39,7 +40,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         self.lasts = awaited(self.graph()).collect();
         let _ = self.for_each_ending(&watched, &mut |visitor| {
-            observer.also(&visitor.graphs[visitor.level], &visitor.state, ending);
+            observer.also(visitor.levels.current(), &visitor.state, ending);
             ControlFlow::Continue(())
         });
     }
@@ -83,8 +84,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Gives the graph a witness with the last writes that were chosen, if there is one; it does not depend on how the
     /// graph was reached.
     fn renew(&mut self) -> bool {
-        let Visitor { model, graphs, level, scratch, lasts, .. } = self;
-        let graph = &mut graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, lasts, .. } = self;
+        let graph = levels.current_mut();
         let before: Vec<Vec<EventId>> = graph.locations().map(|(_, location)| location.co.clone()).collect();
         sort_witness(graph);
         if adopt_witness(model, graph, lasts, scratch) {

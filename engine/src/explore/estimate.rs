@@ -116,10 +116,10 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
     /// One step down to a random child.
     fn step(&mut self, leaves: &mut f64) -> Step<P::Error> {
         let visitor = &mut self.visitor;
-        if let Some(frame) = visitor.frames.pop() {
+        if let Some(frame) = visitor.tree.frames.pop() {
             return self.pick(frame.thread, frame.start, frame.slot, leaves);
         }
-        let start = visitor.choices.len();
+        let start = visitor.tree.choices.len();
         match visitor.branch() {
             Ok(thread) => {
                 let slot = visitor.save();
@@ -131,14 +131,14 @@ impl<'p, P: Program, M: Model> Descents<'p, P, M> {
 
     fn pick(&mut self, thread: ThreadId, start: usize, slot: usize, leaves: &mut f64) -> Step<P::Error> {
         let visitor = &mut self.visitor;
-        let children = (visitor.choices.len() - start) as u64;
+        let children = (visitor.tree.choices.len() - start) as u64;
         *leaves *= children as f64;
         if let Some(tally) = &mut self.tally {
             let loc = visitor.graph().thread(thread).pending.loc();
             tally.count(thread, visitor.program.spot(&visitor.state, thread, loc), children);
         }
-        let choice = visitor.choices[start + self.random.below(children) as usize];
-        visitor.choices.truncate(start);
+        let choice = visitor.tree.choices[start + self.random.below(children) as usize];
+        visitor.tree.choices.truncate(start);
         visitor.apply(thread, choice, slot)
     }
 }

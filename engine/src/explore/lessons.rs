@@ -100,6 +100,8 @@ pub(super) struct Lessons {
     pub ordered: Locs,
     /// Locations that several readers lock at once.
     pub shared: Locs,
+    /// Whether ways to go round in a loop that cover others are gone once for all of them.
+    pub share_rounds: bool,
 }
 
 impl Lessons {
@@ -115,6 +117,7 @@ impl Lessons {
             audited: Locs::default(),
             explicit: Locs::default(),
             transients: Vec::new(),
+            share_rounds: config.share_rounds,
         }
     }
 

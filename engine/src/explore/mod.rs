@@ -17,6 +17,7 @@
 //! bounded by the size of the program.
 
 mod audit;
+mod buffers;
 mod choice;
 mod clock;
 mod commute;
@@ -30,6 +31,7 @@ mod endings;
 mod estimate;
 mod ledger;
 mod lessons;
+mod levels;
 mod maximal;
 mod models;
 mod orders;
@@ -45,6 +47,7 @@ mod stats;
 mod survey;
 mod symmetry;
 mod transient;
+mod tree;
 mod trial;
 mod visit;
 mod waiting;
@@ -105,6 +108,9 @@ pub struct Config {
     pub commute: bool,
     /// Whether executions that differ only in which of several threads that are alike is which count as the same, too.
     pub symmetry: bool,
+    /// Whether ways to go round in a loop that cover others are [gone once for all of them](rounds). For tests: it makes
+    /// no difference to any result.
+    pub share_rounds: bool,
 }
 
 /// Which executions count as the same.
@@ -216,6 +222,7 @@ impl Config {
             equivalence: Equivalence::Trace,
             commute: false,
             symmetry: false,
+            share_rounds: true,
         }
     }
 }

@@ -186,7 +186,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         self.program.share(&mut self.state);
         let frozen = graph.len();
         let first = Some((thread, Choice::Only));
-        let item = Item { graph, state: self.state.clone(), snapshots, first, path: self.path(), frozen };
+        let item = Item { graph, state: self.state.clone(), snapshots, first, path: self.tree.path(), frozen };
         Some(Leaf { boundary, item })
     }
 }

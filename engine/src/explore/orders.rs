@@ -1,6 +1,7 @@
 //! The orders that [blind updates](super::commute) can have: that there is one, which one is shown, and what makes the
 //! order matter after all.
 
+use super::buffers::Buffers;
 use super::eligible::Newcomer;
 use super::lessons::Lesson;
 use super::program::Program;
@@ -36,7 +37,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             order.push(left.remove(index));
         }
         order.reverse();
-        self.graphs[self.level].arrange(loc, part.start, &order);
+        self.levels.current_mut().arrange(loc, part.start, &order);
         true
     }
 
@@ -48,8 +49,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Whether blind updates at these positions may come before all that follow, and everything fits together.
     pub(super) fn is_orderly(&mut self, loc: Loc, positions: Range<usize>) -> bool {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current();
         let end = positions.end;
         let early = graph.location(loc).co[positions].iter().copied().filter(|&id| graph.event(id).blind);
         let fits = |id: EventId, scratch: &mut _| model.floor(graph, &Site::of(graph, id, true), scratch) < end;
@@ -77,17 +78,17 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// The same; of the readers that unlock, the latest one comes first, if asked for.
     fn in_order(&mut self, latest: bool) -> Option<Graph> {
         self.copy_level();
-        self.level += 1;
+        self.levels.enter();
         let mut found = true;
         while let Some(layer) = self.some_layer().filter(|_| found) {
             let layer = self.by_preference(layer, latest);
             match layer.iter().copied().find(|&id| self.can_be_first(id)) {
-                Some(first) => self.graphs[self.level].settle_first(first),
+                Some(first) => self.levels.current_mut().settle_first(first),
                 None => found = false,
             }
         }
         let graph = found.then(|| self.graph().sorted());
-        self.level -= 1;
+        self.levels.leave();
         graph
     }
 
@@ -103,10 +104,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Event { loc, co_pos, .. } = *self.graph().event(id);
         if self.graph().has_read_locks_at(loc) {
             self.copy_level();
-            self.level += 1;
-            self.graphs[self.level].settle_first(id);
+            self.levels.enter();
+            self.levels.current_mut().settle_first(id);
             let fits = self.is_orderly_at(loc, id);
-            self.level -= 1;
+            self.levels.leave();
             return fits;
         }
         let start = self.graph().layer_start(loc, co_pos as usize);
@@ -116,21 +117,21 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         self.copy_level();
-        self.level += 1;
-        self.graphs[self.level].settle_first(id);
+        self.levels.enter();
+        self.levels.current_mut().settle_first(id);
         let rest = self.graph().layer_start(loc, start) + 1;
         let end = self.graph().location(loc).co[rest..].iter().take_while(|&&id| self.graph().event(id).blind).count();
         let fits = self.order_part(loc, rest..rest + end, None)
             && self.is_orderly_at(loc, id)
             && self.admits_fences(loc, rest);
-        self.level -= 1;
+        self.levels.leave();
         fits
     }
 
     /// Whether an update that is not blind may be where it is.
     fn is_orderly_at(&mut self, loc: Loc, id: EventId) -> bool {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current();
         model.floor(graph, &Site::of(graph, id, true), scratch) < graph.position(id)
             && graph.can_be_sorted()
             && graph.location(loc).co.contains(&id)

@@ -75,9 +75,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         match is_write_lock(&action) {
             true => {
                 let source = self.graph().location(loc).co_max();
-                self.choices.push(Choice::Read { source, way: 0 });
+                self.tree.choices.push(Choice::Read { source, way: 0 });
             }
-            false => self.choices.push(Choice::Blind),
+            false => self.tree.choices.push(Choice::Blind),
         }
         if action.is_lock() {
             self.decide_overtaking(thread, loc);
@@ -150,7 +150,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Pushes the ways in which a thread that locks comes before another one that has locked.
     pub(super) fn decide_overtaking(&mut self, thread: ThreadId, loc: Loc) {
-        if !self.revisits {
+        if !self.search.revisits() {
             return;
         }
         let own = self.porf_of_pending(thread);
@@ -158,7 +158,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let reads = self.is_reading(thread);
         let open = |id: &EventId| {
             let event = graph.event(*id);
-            id.index() >= self.frozen && event.snapshot.is_some() && event.action.is_lock() && !contains(&own, event)
+            id.index() >= self.tree.frozen
+                && event.snapshot.is_some()
+                && event.action.is_lock()
+                && !contains(&own, event)
         };
         let others: Vec<EventId> = graph.location(loc).reads.iter().copied().filter(open).collect();
         for &read in others.iter().rev() {
@@ -252,7 +255,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return;
         }
         if !revisiter.depends_on(graph, read) && self.is_maximal_extension(read, &revisiter) {
-            self.choices.push(Choice::Overtake { thread, read, before });
+            self.tree.choices.push(Choice::Overtake { thread, read, before });
         }
     }
 
@@ -296,7 +299,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Event { loc, .. } = *self.graph().event(read);
         let action = self.graph().thread(thread).pending;
         self.restrict_bare(read, &porf, EventId::NONE);
-        let graph = &mut self.graphs[self.level + 1];
+        let graph = self.levels.next_mut();
         let effect = effect_of_read(graph, action, graph.location(loc).co_max(), 0);
         debug_assert!(effect.written.is_some(), "a thread locks what is locked");
         let id = graph.append(thread, action, Effect { blind: action.is_read_lock(), ..effect });
@@ -372,7 +375,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     pub(super) fn is_consistent(&mut self, graph: &Graph) -> bool {
         graph.events().filter(|(_, event)| event.is_access()).all(|(id, event)| {
             let site = Site::of(graph, id, event.is_write);
-            let floor = self.model.floor(graph, &site, &mut self.scratch);
+            let floor = self.model.floor(graph, &site, &mut self.buffers.scratch);
             match event.is_write {
                 true => floor < graph.position(id),
                 false => floor <= graph.position(event.rf),

@@ -13,6 +13,7 @@
 //! *Speed.* Where the graph has but one witness (see [`crate::graph::Ties`]), all that is asked of a witness is asked of
 //! that one, as under trace equivalence. What holds in the current witness can hold. Only else one is searched for.
 
+use super::buffers::Buffers;
 use super::choice::Choice;
 use super::decide::{Writes, effect_of_read, is_enabled};
 use super::maximal::{Revisiter, is_maximally_added};
@@ -94,7 +95,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether a write can be the last of its location, in this part of the graph.
     #[inline(never)]
     pub(super) fn can_be_last(&mut self, part: Part<'_>, loc: Loc, write: EventId) -> bool {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let mut others = graph.location(loc).co.iter().copied().filter(|&other| part.contains(graph, other));
         if others.next_back() == Some(write) {
             return true;
@@ -106,7 +107,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if others().any(|other| other != write && graph.is_tied(write, other)) {
             return false;
         }
-        let Visitor { model, scratch, parts, .. } = self;
+        let Visitor { model, buffers: Buffers { scratch, parts, .. }, .. } = self;
         match part {
             Part::Whole => has_witness(model, graph, &[(loc, write)], scratch),
             _ => {
@@ -120,7 +121,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// The latest write of a location in this part of the graph.
     #[inline(never)]
     pub(super) fn latest(&mut self, part: Part<'_>, loc: Loc) -> EventId {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let location = graph.location(loc);
         let mut within = location.co.iter().copied().filter(|&write| part.contains(graph, write));
         if location.is_settled() {
@@ -192,7 +193,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// witnesses.
     #[inline(never)]
     pub(super) fn is_added_maximally(&mut self, id: EventId, write: &Revisiter<'_>) -> bool {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let event = graph.event(id);
         if let Action::Reach { test, .. } = event.action {
             return self.has_reached_first(id, write, test);
@@ -218,28 +219,28 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Where there are several, whatever can be read is; of those, the first that was added counts as the latest.
     #[inline(never)]
     pub(super) fn decide_reach_from(&mut self, thread: ThreadId, loc: Loc, test: Test) {
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         graph.tie_everything();
         let settled = graph.is_settled();
         let mut writes = graph.location(loc).co.clone();
         writes.sort_unstable();
         writes.retain(|&write| test.passes(graph.written(write, loc)));
-        let start = self.choices.len();
+        let start = self.tree.choices.len();
         for source in writes {
-            let done = settled && self.choices.len() > start;
+            let done = settled && self.tree.choices.len() > start;
             if !done && (self.fits(thread, loc, source) || !settled && self.can_read(thread, source, 0)) {
-                self.choices.push(Choice::Read { source, way: 0 });
+                self.tree.choices.push(Choice::Read { source, way: 0 });
             }
         }
-        if self.choices.len() == start {
+        if self.tree.choices.len() == start {
             let source = self.latest(Part::Whole, loc);
-            self.choices.push(Choice::Read { source, way: 0 });
+            self.tree.choices.push(Choice::Read { source, way: 0 });
         }
     }
 
     /// Whether what was reached could not have been reached by reading something that was added earlier.
     fn has_reached_first(&mut self, id: EventId, write: &Revisiter<'_>, test: Test) -> bool {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let Event { thread, action, loc, rf, .. } = *graph.event(id);
         let part = Part::Previous(id, *write);
         let earlier = |other: EventId| other < rf && part.contains(graph, other);
@@ -249,8 +250,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if others.is_empty() || graph.location(loc).is_settled() && is_local() {
             return true;
         }
-        let Visitor { model, graphs, level, scratch, parts, .. } = self;
-        parts.copy(&graphs[*level], part);
+        let Visitor { model, levels, buffers: Buffers { scratch, parts, .. }, .. } = self;
+        parts.copy(levels.current(), part);
         let len = parts.graph.len();
         !others.into_iter().any(|other| {
             let effect = effect_of_read(&parts.graph, action, parts.renaming.get(other), 0);
@@ -264,15 +265,15 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Whether the current witness still is one if the pending action of a thread reads from a write, and does not
     /// write.
     fn fits(&mut self, thread: ThreadId, loc: Loc, source: EventId) -> bool {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current();
         graph.position(source) >= model.floor(graph, &Site::pending(graph, thread, loc, false), scratch)
     }
 
     /// Whether the pending action of a thread can read from a write, though not with the current witness.
     pub(super) fn can_read(&mut self, thread: ThreadId, source: EventId, way: u32) -> bool {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &mut graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current_mut();
         let action = graph.thread(thread).pending;
         if action.loc().is_some_and(|loc| graph.is_overwritten(thread, source, loc)) {
             return false;
@@ -289,7 +290,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Adds the pending action of a thread as an event, with another witness if need be.
     #[inline]
     pub(super) fn append(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         match graph.is_settled() {
             true => graph.append(thread, action, effect),
             false => self.append_to_loose(thread, action, effect),
@@ -298,8 +299,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     #[inline(never)]
     fn append_to_loose(&mut self, thread: ThreadId, action: Action, effect: Effect) -> EventId {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &mut graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current_mut();
         let fits = !effect.rf.is_some() || {
             let site = |loc| Site::pending(graph, thread, loc, effect.written.is_some());
             action.loc().is_none_or(|loc| graph.position(effect.rf) >= model.floor(graph, &site(loc), scratch))
@@ -313,8 +314,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// Finds another witness for the current graph, which has one.
     fn renew_witness(&mut self) {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let found = adopt_witness(model, &mut graphs[*level], &[], scratch);
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let found = adopt_witness(model, levels.current_mut(), &[], scratch);
         debug_assert!(found, "an inconsistent graph is explored");
     }
 
@@ -348,7 +349,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if source.is_some() && !self.can_revisit(read, write, value, (source, way)) {
             return;
         }
-        self.choices.push(match itself.is_some() {
+        self.tree.choices.push(match itself.is_some() {
             true => Choice::RevisitOn { read: id, read_way },
             false => Choice::Revisit { thread, read: id, place: u32::MAX, source, way, read_way },
         });
@@ -380,8 +381,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let by = if by.is_rmw() { by } else { confirmation };
         let write = Write { thread: revisiter.thread, action: by, id: revisiter.id, source, place: u32::MAX, way };
         self.restrict(write, read, revisiter.porf);
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &mut graphs[*level + 1];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.next_mut();
         let effect = effect_of_read(graph, action, graph.last(), read_way);
         graph.append(thread, action, effect);
         has_witness(model, graph, &[], scratch)

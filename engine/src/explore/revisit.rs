@@ -14,7 +14,7 @@ use super::decide::{effect_of_read, effect_of_store};
 use super::lessons::Lessons;
 use super::program::Program;
 use super::visit::{Step, Visitor};
-use crate::graph::{Action, Event, EventId, Graph, Snapshot, ThreadId, View, contains, join};
+use crate::graph::{Action, Event, EventId, Snapshot, ThreadId, View, contains, join};
 use crate::model::{Model, find_race};
 
 /// The write that revisits.
@@ -36,35 +36,35 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Lets the pending write of a thread revisit a read.
     pub(super) fn revisit_by_pending(&mut self, choice: Choice) -> Step<P::Error> {
         let Choice::Revisit { thread, read, place, source, way, read_way } = choice else { return Step::Extended };
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let slot = graph.thread(thread);
-        self.porf.clear();
-        self.porf.extend_from_slice(graph.porf(slot.tip()));
-        self.porf[thread.index()] = slot.len + 1;
+        self.buffers.porf.clear();
+        self.buffers.porf.extend_from_slice(graph.porf(slot.tip()));
+        self.buffers.porf[thread.index()] = slot.len + 1;
         if source.is_some() && source != EventId::INIT {
-            join(&mut self.porf, graph.porf(source));
+            join(&mut self.buffers.porf, graph.porf(source));
         }
-        graph.join_twin(thread, &mut self.porf);
+        graph.join_twin(thread, &mut self.buffers.porf);
         let write = Write { thread, action: slot.pending, id: EventId::NONE, source, place, way };
         self.revisit(write, read, read_way)
     }
 
     /// Lets the latest event, a read-modify-write that was itself just revisited, revisit a read.
     pub(super) fn revisit_by_last(&mut self, read: EventId, read_way: u32) -> Step<P::Error> {
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let id = graph.last();
         let event = graph.event(id);
-        self.porf.clear();
-        self.porf.extend_from_slice(graph.porf(id));
+        self.buffers.porf.clear();
+        self.buffers.porf.extend_from_slice(graph.porf(id));
         let Event { thread, action, rf: source, co_pos: place, way, .. } = *event;
         self.revisit(Write { thread, action, id, source, place, way }, read, read_way)
     }
 
     fn revisit(&mut self, write: Write, read: EventId, read_way: u32) -> Step<P::Error> {
-        let porf = std::mem::take(&mut self.porf);
+        let porf = std::mem::take(&mut self.buffers.porf);
         self.restrict(write, read, &porf);
-        self.porf = porf;
-        let source = self.graphs[self.level + 1].last();
+        self.buffers.porf = porf;
+        let source = self.levels.next().last();
         self.revisit_built(read, read_way, source, true)
     }
 
@@ -78,10 +78,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         stays: bool,
     ) -> Step<P::Error> {
         let Event { thread, action, snapshot, .. } = *self.graph().event(read);
-        self.level += 1;
-        let audited = self.audited[self.level - 1].beginning(snapshot.events as usize);
-        self.audited.truncate(self.level);
-        self.audited.push(audited);
+        let audited = self.levels.audited().beginning(snapshot.events as usize);
+        self.levels.go_on_in_next(audited);
         self.renew_witness_after_revisit();
         self.stats.revisits_done += 1;
         self.stats.events += 1;
@@ -98,7 +96,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if !action.loc().is_some_and(|loc| self.may_come_back(loc)) {
                 return Step::Cut;
             }
-            self.graphs[self.level].set_after(thread, write);
+            self.levels.current_mut().set_after(thread, write);
             return Step::Extended;
         }
         if read_way > 0 && self.fails_in_vain(thread, write) {
@@ -107,7 +105,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if self.would_wait_for(thread, action, write) {
             // The writes of a lock are ordered anyhow, unless readers share it.
             if !action.is_lock() || action.loc().is_some_and(|loc| self.is_shared(loc)) {
-                self.graphs[self.level].set_after(thread, write);
+                self.levels.current_mut().set_after(thread, write);
             }
             return Step::Extended;
         }
@@ -125,7 +123,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         stays: bool,
     ) -> Step<P::Error> {
         self.stats.events += 1;
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let action = graph.thread(thread).pending;
         let effect = effect_of_read(graph, action, write, way);
         let in_loop = self.is_audited(thread);
@@ -133,7 +131,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if stays {
             self.settle_after(read);
         }
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let event = graph.event_mut(read);
         event.revisited = true;
         event.in_loop = in_loop;
@@ -156,7 +154,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Makes the next graph of the stack the restricted one, with the write at its place.
     pub(super) fn restrict(&mut self, write: Write, read: EventId, porf: &View) {
         self.restrict_bare(read, porf, write.id);
-        let (graph, renaming) = (&mut self.graphs[self.level + 1], &self.renaming);
+        let (graph, renaming) = (self.levels.next_mut(), &self.buffers.renaming);
         let effect = match write.source.is_some() {
             true => effect_of_read(graph, write.action, renaming.get(write.source), write.way),
             false => {
@@ -171,13 +169,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Makes the next graph of the stack the restricted one: what was there before the read, and what is in a view, but for
     /// the write itself.
     pub(super) fn restrict_bare(&mut self, read: EventId, porf: &View, write: EventId) {
-        if self.graphs.len() == self.level + 1 {
-            self.graphs.push(Graph::new(self.program.threads()));
-        }
-        let (whole, rest) = self.graphs.split_at_mut(self.level + 1);
-        let (whole, graph) = (&whole[self.level], &mut rest[0]);
+        let (whole, graph) = self.levels.current_and_next();
         let snapshot = whole.event(read).snapshot;
-        let renaming = &mut self.renaming;
+        let renaming = &mut self.buffers.renaming;
         graph.begin_copy(whole, snapshot.events as usize, renaming);
         for id in (snapshot.events as usize..whole.len()).map(EventId::new) {
             if id != read && id != write && (id < read || contains(porf, whole.event(id))) {
@@ -194,7 +188,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let is_audited = !audited.is_empty() || !transients.is_empty() || self.program.touches_memory();
         if self.graph().event(id).blind || is_audited && self.graph().event(id).is_read {
             let slot = self.save() as u32;
-            self.graphs[self.level].event_mut(id).snapshot = Snapshot { slot, events: id.index() as u32 };
+            self.levels.current_mut().event_mut(id).snapshot = Snapshot { slot, events: id.index() as u32 };
         }
     }
 

@@ -7,6 +7,7 @@
 //! What a thread reads when it goes round is there only after whatever that depends on: this is run on the copy, too, before
 //! the read is answered, and nothing else is. So memory is as the thread would find it.
 
+use super::buffers::Buffers;
 use super::commute::MAX_OPTIONAL;
 use super::lessons::Lesson;
 use super::program::{Answer, Program};
@@ -217,8 +218,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Runs the program, on a copy, to where a thread begins to go round: nothing else happens than what that depends on.
     pub(super) fn run_to(&mut self, start: &Start) -> bool {
         self.trials.state = self.first_state();
-        let Visitor { program, graphs, level, trials, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { program, levels, trials, .. } = self;
+        let graph = levels.current();
         run_missing(*program, graph, &mut trials.state, &mut vec![0; graph.thread_count()], graph.porf(start.site.tip))
     }
 
@@ -283,7 +284,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     pub(super) fn is_at(&self, rounds: &Rounds, start: &Start) -> Option<usize> {
         let (graph, thread) = (self.graph(), start.site.thread);
         let (latest, mut stops) = rounds.starts.last().map(|(latest, stop)| (latest, vec![*stop]))?;
-        if latest.site.thread != thread || rounds.failed || !graph.is_settled() {
+        if !self.lessons.share_rounds || latest.site.thread != thread || rounds.failed || !graph.is_settled() {
             return None;
         }
         let mut since: Vec<EventId> = self.since(latest, start).collect();
@@ -355,8 +356,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         answered: &Answered,
     ) -> Option<(Stop, bool)> {
         self.begin_trial(Origin::Head(from));
-        let Visitor { program, graphs, level, trials, .. } = self;
-        let (graph, state) = (&graphs[*level], &mut trials.state);
+        let Visitor { program, levels, trials, .. } = self;
+        let (graph, state) = (levels.current(), &mut trials.state);
         let mut after = stops[from].after(graph, answered);
         // What the thread has accessed before is noted already.
         program.forget_accesses(state);
@@ -413,8 +414,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// What a thread may read when it goes round: nothing that is older than what it knows, that depends on what it does later,
     /// or that comes after what is read, or written, later.
     fn readable(&mut self, start: &Start, stop: &Stop, loc: Loc, windows: &mut Vec<Window>) -> Vec<Source> {
-        let Visitor { model, graphs, level, scratch, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { model, levels, buffers: Buffers { scratch, .. }, .. } = self;
+        let graph = levels.current();
         let co = &graph.location(loc).co;
         let depends = |id: EventId| start.next.is_some_and(|next| graph.is_porf_before(next, id));
         let at = |position: usize| {

@@ -16,7 +16,7 @@ use super::clock::Clock;
 use super::estimate::SplitMix;
 use super::lessons::{Lessons, Restart};
 use super::program::{Ending, Program};
-use super::visit::{Step, Visitor};
+use super::visit::{Search, Step, Visitor};
 use super::{AwaitLevel, Config, Equivalence, Failure, Found, Lesson, Observer, Report, Stats, UnderModel, with_model};
 use crate::graph::{Action, EventId, Graph, ThreadId};
 use crate::model::Model;
@@ -214,7 +214,7 @@ impl<'p, P: Program, M: Model> Sampler<'p, P, M> {
         let ties = Equivalence::Trace.ties(&model);
         let mut visitor = Visitor::new(program, model, lessons, ties);
         visitor.deadline = clock;
-        visitor.revisits = false;
+        visitor.search = Search::Sample { only_latest: false };
         Sampler { visitor, seed, horizon: 1, switches: 0, old_reads: 0, last: None }
     }
 
@@ -332,19 +332,20 @@ impl<'p, P: Program, M: Model> Sampler<'p, P, M> {
 
     fn step(&mut self, scheme: &mut Scheme, random: &mut SplitMix) -> Step<P::Error> {
         let visitor = &mut self.visitor;
-        let graph = &mut visitor.graphs[visitor.level];
+        let graph = visitor.levels.current_mut();
         scheme.order(graph, random);
-        visitor.only_latest = !scheme.reads_old(random);
-        let start = visitor.choices.len();
+        let only_latest = !scheme.reads_old(random);
+        visitor.search = Search::Sample { only_latest };
+        let start = visitor.tree.choices.len();
         let thread = match visitor.branch() {
             Ok(thread) => thread,
             Err(end) => return end,
         };
-        let ways = (visitor.choices.len() - start) as u64;
-        let is_choice = matches!(visitor.choices[start], Choice::Value(_));
-        let pick = if is_choice || !visitor.only_latest { random.below(ways) as usize } else { 0 };
-        let choice = visitor.choices[start + pick];
-        visitor.choices.truncate(start);
+        let ways = (visitor.tree.choices.len() - start) as u64;
+        let is_choice = matches!(visitor.tree.choices[start], Choice::Value(_));
+        let pick = if is_choice || !only_latest { random.below(ways) as usize } else { 0 };
+        let choice = visitor.tree.choices[start + pick];
+        visitor.tree.choices.truncate(start);
         self.old_reads += u32::from(pick > 0 && !is_choice);
         self.switches += u32::from(self.last.is_some_and(|last| last != thread));
         self.last = Some(thread);

@@ -49,8 +49,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if !self.lessons.compares_threads(self.ties) {
             return;
         }
-        let Visitor { program, state, graphs, level, .. } = self;
-        let graph = &mut graphs[*level];
+        let Visitor { program, state, levels, .. } = self;
+        let graph = levels.current_mut();
         let like = program.like(state, graph, thread).filter(|&like| are_spawned_together(graph, like, thread));
         graph.set_like(thread, like);
     }

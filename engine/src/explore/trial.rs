@@ -117,8 +117,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// What happens before the next step of a thread, as it is now.
     pub(super) fn begin_clock(&mut self, thread: ThreadId) {
-        let Visitor { graphs, level, trials, .. } = self;
-        let graph = &graphs[*level];
+        let Visitor { levels, trials, .. } = self;
+        let graph = levels.current();
         trials.clock.clear();
         trials.clock.extend_from_slice(graph.hb(graph.thread(thread).tip()));
     }
@@ -129,8 +129,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let mut place = Place { next: Action::Fail, has_effect: false };
         self.begin_clock(thread);
         for reply in course.replies {
-            let Visitor { program, graphs, level, trials, .. } = self;
-            let graph = &graphs[*level];
+            let Visitor { program, levels, trials, .. } = self;
+            let graph = levels.current();
             trials.clock[thread.index()] += 1;
             let answer = Answer { value: reply.value, wrote: reply.wrote, initial: false, clock: &trials.clock, graph };
             place.next = program.resume(&mut trials.state, thread, answer);

@@ -6,64 +6,70 @@
 //! several children. So memory is bounded by the size of the program, however many executions there are.
 
 use super::audit::Audited;
+use super::buffers::Buffers;
 use super::choice::{Choice, Frame, Path};
 use super::clock::Clock;
 use super::decide::{effect, is_enabled};
 use super::lessons::Lessons;
+use super::levels::Levels;
 use super::models::counts;
 use super::program::{Answer, Ending, Program};
-use super::reads_from::Parts;
 use super::snapshots::Snapshots;
 use super::stats::Stats;
 use super::symmetry::find_likes;
 use super::transient::Overlay;
+use super::tree::Tree;
 use super::trial::Trials;
 use super::{AwaitLevel, Failure, Lesson, Observer};
-use crate::graph::{Action, EventId, Graph, Renaming, Snapshot, Then, ThreadId, Ties};
+use crate::graph::{Action, EventId, Graph, Snapshot, Then, ThreadId, Ties};
 use crate::interrupt::Interrupt;
-use crate::model::{Last, Model, Scratch, find_race};
+use crate::model::{Last, Model, find_race};
 
 /// Explores a subtree of the exploration tree.
 pub(super) struct Visitor<'p, P: Program, M> {
     pub program: &'p P,
     pub model: M,
-    pub graphs: Vec<Graph>,
-    pub level: usize,
-    pub state: P::State,
-    pub snapshots: Snapshots<P::State>,
-    pub frames: Vec<Frame>,
-    pub choices: Vec<Choice>,
-    pub stats: Stats,
-    /// Where the subtree is in the whole tree.
-    pub root: Path,
-    pub scratch: Scratch,
-    pub renaming: Renaming,
-    /// What the write that looks for revisits depends on.
-    pub porf: Vec<u32>,
-    /// What the pending read of a thread may read from.
-    pub sources: Vec<EventId>,
+    /// What graphs have of coherence.
+    pub ties: Ties,
+    pub search: Search,
     /// What was learned before, and is to be learned now.
     pub lessons: &'p Lessons,
     pub learned: Option<Lesson<P::Error>>,
+    pub levels: Levels,
+    pub tree: Tree,
+    /// The state of the program after the events of the current graph, and those that were saved.
+    pub state: P::State,
+    pub snapshots: Snapshots<P::State>,
     pub trials: Trials<P::State>,
-    /// By level: what of the graph was [looked at](super::audit) in an execution before.
-    pub audited: Vec<Audited>,
-    /// How many events the graph had where the [stage](super::models) began.
-    pub frozen: usize,
     /// Threads that cannot confirm what they have read, as it is.
     pub stuck: Vec<ThreadId>,
-    /// Says when the time is over.
-    pub deadline: Clock,
-    /// A copy of a part of a graph.
-    pub parts: Parts,
-    /// What graphs have of coherence.
-    pub ties: Ties,
     /// The writes that are last where the current graph, being full, was judged.
     pub lasts: Vec<Last>,
-    /// Whether writes revisit reads: not where executions are only sampled.
-    pub revisits: bool,
-    /// Whether reads read the latest write that they can, and nothing else: where executions are only sampled.
-    pub only_latest: bool,
+    pub buffers: Buffers,
+    pub stats: Stats,
+    /// Says when the time is over.
+    pub deadline: Clock,
+}
+
+/// Which executions are explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// All of them.
+    All,
+    /// Some random ones: writes revisit no reads. If only the latest is asked for, reads read the latest write that they can.
+    Sample { only_latest: bool },
+}
+
+impl Search {
+    /// Whether writes revisit reads.
+    pub fn revisits(self) -> bool {
+        self == Search::All
+    }
+
+    /// Whether reads read the latest write that they can, and nothing else.
+    pub fn only_latest(self) -> bool {
+        self == Search::Sample { only_latest: true }
+    }
 }
 
 /// Whether a write can revisit the read that this action becomes. What is reached could not have been read otherwise.
@@ -103,30 +109,20 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         Visitor {
             program,
             model,
-            graphs: vec![Graph::new(program.threads())],
-            level: 0,
-            state: program.initial(),
-            snapshots: Snapshots::new(),
-            frames: Vec::new(),
-            choices: Vec::new(),
-            stats: Stats::default(),
-            root: Path::new(),
-            scratch: Scratch::default(),
-            renaming: Renaming::default(),
-            porf: Vec::new(),
-            sources: Vec::new(),
+            ties,
+            search: Search::All,
             lessons,
             learned: None,
+            levels: Levels::new(program.threads()),
+            tree: Tree::default(),
+            state: program.initial(),
+            snapshots: Snapshots::new(),
             trials: Trials::new(program.initial()),
-            audited: vec![Audited::default()],
-            frozen: 0,
             stuck: Vec::new(),
-            deadline: Clock::new(None, Interrupt::default()),
-            parts: Parts::new(),
-            ties,
             lasts: Vec::new(),
-            revisits: true,
-            only_latest: false,
+            buffers: Buffers::new(),
+            stats: Stats::default(),
+            deadline: Clock::new(None, Interrupt::default()),
         }
     }
 
@@ -153,19 +149,14 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     }
 
     pub fn graph(&self) -> &Graph {
-        &self.graphs[self.level]
+        self.levels.current()
     }
 
     /// Takes an item on and makes its first step.
     pub fn begin(&mut self, item: Item<P::State>) -> Step<P::Error> {
-        self.level = 0;
-        self.frozen = item.frozen;
-        self.audited[0] = Audited::first(item.frozen);
-        self.frames.clear();
-        self.choices.clear();
-        self.root = item.path;
+        self.tree.begin(item.path, item.frozen);
         // Into this worker's own buffers: those of the item lie next to what the other worker goes on writing to.
-        self.graphs[0].copy_from(&item.graph, &mut self.renaming);
+        self.levels.begin(Audited::first(item.frozen)).copy_from(&item.graph, &mut self.buffers.renaming);
         self.state.clone_from(&item.state);
         self.snapshots.truncate(0);
         for state in &item.snapshots {
@@ -182,18 +173,18 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Extends the graph by one event, the first child of the node that it is at.
     pub fn step(&mut self) -> Step<P::Error> {
-        let start = self.choices.len();
+        let start = self.tree.choices.len();
         let thread = match self.branch() {
             Ok(thread) => thread,
             Err(end) => return end,
         };
-        let choice = self.choices[start];
-        let slot = if self.choices.len() - start > 1 {
+        let choice = self.tree.choices[start];
+        let slot = if self.tree.choices.len() - start > 1 {
             let slot = self.save();
             self.push_frame(thread, start, slot);
             slot
         } else {
-            self.choices.truncate(start);
+            self.tree.choices.truncate(start);
             if self.needs_snapshot(thread, choice) { self.save() } else { usize::MAX }
         };
         self.apply(thread, choice, slot)
@@ -202,7 +193,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// Pushes the children of the node that the exploration is at, at least one, and says whose action they decide
     /// about. If there are none, says why.
     pub fn branch(&mut self) -> Result<ThreadId, Step<P::Error>> {
-        let start = self.choices.len();
+        let start = self.tree.choices.len();
         self.stuck.clear();
         if self.lessons.level > AwaitLevel::Stale && !self.graph().is_settled() && self.program.has_loops() {
             return Err(Step::Restart(Lesson::Unsettled));
@@ -217,7 +208,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
                 return Err(self.restart());
             }
             match next {
-                _ if self.choices.len() > start => return Ok(next.unwrap_or(ThreadId::new(0))),
+                _ if self.tree.choices.len() > start => return Ok(next.unwrap_or(ThreadId::new(0))),
                 Some(thread) if self.awaits_confirmation(thread) => self.stuck.push(thread),
                 _ => return Err(Step::Cut),
             }
@@ -233,7 +224,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// thread will not confirm what it has read, nothing else comes of that.
     fn decide_at_end(&mut self) {
         if self.stuck.is_empty() {
-            self.choices.push(Choice::Full);
+            self.tree.choices.push(Choice::Full);
         }
         if self.graph().threads().any(|(_, t)| t.pending.is_lock()) {
             self.decide_full();
@@ -247,34 +238,32 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     fn push_frame(&mut self, thread: ThreadId, start: usize, slot: usize) {
         let frame = Frame {
-            level: self.level,
+            level: self.levels.number(),
             len: self.graph().len(),
             thread,
             slot,
             start,
-            end: self.choices.len(),
+            end: self.tree.choices.len(),
             current: start,
         };
-        self.frames.push(frame);
+        self.tree.frames.push(frame);
     }
 
     /// Goes to the next child of the innermost node that has one; nothing if there is none in this subtree.
     pub fn backtrack(&mut self) -> Option<Step<P::Error>> {
         self.lasts.clear();
-        while let Some(frame) = self.frames.last_mut() {
+        while let Some(frame) = self.tree.frames.last_mut() {
             if frame.current + 1 >= frame.end {
-                self.choices.truncate(frame.start);
-                self.frames.pop();
+                self.tree.choices.truncate(frame.start);
+                self.tree.frames.pop();
                 continue;
             }
             frame.current += 1;
             let Frame { level, len, thread, slot, current, .. } = *frame;
-            self.level = level;
-            self.graphs[level].truncate(len);
-            self.audited[level].shorten(len);
+            self.levels.back_to(level, len);
             self.snapshots.truncate(slot + 1);
             self.state.clone_from(self.snapshots.get(slot));
-            return Some(self.apply(thread, self.choices[current], slot));
+            return Some(self.apply(thread, self.tree.choices[current], slot));
         }
         None
     }
@@ -320,8 +309,8 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// A thread cannot go on: if it waits until keepers have left, counts those that have not.
     fn count_keepers(&mut self, thread: ThreadId) {
-        let Visitor { program, state, graphs, level, .. } = self;
-        let graph = &mut graphs[*level];
+        let Visitor { program, state, levels, .. } = self;
+        let graph = levels.current_mut();
         if let Action::Reach { keepers: Some(keepers), .. } = graph.thread(thread).pending
             && !graph.is_kept(thread)
         {
@@ -353,7 +342,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     pub(super) fn extend(&mut self, thread: ThreadId, choice: Choice, slot: usize) -> Step<P::Error> {
         let (confirms, in_loop) = (self.confirms(thread), self.is_audited(thread));
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         let action = graph.thread(thread).pending;
         let effect = effect(graph, thread, choice);
         let events = graph.len() as u32;
@@ -370,7 +359,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         (confirms, in_loop): (bool, bool),
     ) -> Step<P::Error> {
         self.stats.events += 1;
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let event = graph.event_mut(id);
         if event.rf.is_some() && can_be_revisited(&event.action) {
             event.snapshot = Snapshot { slot: slot as u32, events };
@@ -381,7 +370,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         {
             return Step::Restart(lesson);
         }
-        let graph = &self.graphs[self.level];
+        let graph = self.levels.current();
         if let Some(race) = find_race(graph, id) {
             return Step::Failed(Failure::Race(race));
         }
@@ -403,7 +392,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// Answers an event and runs its thread, and one that it spawned, to the next action.
     pub fn run(&mut self, id: EventId) -> Step<P::Error> {
-        let graph = &mut self.graphs[self.level];
+        let graph = self.levels.current_mut();
         let event = graph.event(id);
         let (thread, value) = (event.thread, event.answer);
         let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
@@ -429,7 +418,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         }
         if let Some((child, action)) = first {
             self.find_like(child);
-            let graph = &mut self.graphs[self.level];
+            let graph = self.levels.current_mut();
             graph.set_pending(child, action);
             if matches!(action, Action::Fail) {
                 return self.fail(child);
@@ -485,16 +474,16 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
 
     /// After a revisit: a revisited read-modify-write writes anew, and may itself revisit reads.
     pub fn revisit_on(&mut self, stays: bool) -> Step<P::Error> {
-        let start = self.choices.len();
+        let start = self.tree.choices.len();
         if stays {
-            self.choices.push(Choice::Stay);
+            self.tree.choices.push(Choice::Stay);
         }
         self.decide_revisits_by_last();
         if let Some(lesson) = self.learned.take() {
             return Step::Restart(lesson);
         }
-        if !stays && self.choices.len() > start {
-            let (slot, choice) = (self.save(), self.choices[start]);
+        if !stays && self.tree.choices.len() > start {
+            let (slot, choice) = (self.save(), self.tree.choices[start]);
             let thread = self.graph().event(self.graph().last()).thread;
             self.push_frame(thread, start, slot);
             return self.apply(thread, choice, slot);
@@ -502,12 +491,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if !stays {
             return Step::Cut;
         }
-        if self.choices.len() - start > 1 {
+        if self.tree.choices.len() - start > 1 {
             let slot = self.save();
             let thread = self.graph().event(self.graph().last()).thread;
             self.push_frame(thread, start, slot);
         } else {
-            self.choices.truncate(start);
+            self.tree.choices.truncate(start);
         }
         Step::Extended
     }
@@ -528,22 +517,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         }
     }
 
-    /// The way from the root of the whole tree to here.
-    pub fn path(&self) -> Path {
-        let steps = self.frames.iter().map(|f| (f.current - f.start) as u32);
-        self.root.iter().copied().chain(steps).collect()
-    }
-
     /// Splits the last child off the outermost node that has one left, as an item of its own.
     pub fn give_away(&mut self) -> Option<Item<P::State>> {
-        let index = self.frames.iter().position(|f| f.current + 1 < f.end)?;
-        self.frames[index].end -= 1;
-        let frame = &self.frames[index];
-        let choice = self.choices[frame.end];
-        let steps = self.frames[..index].iter().map(|f| (f.current - f.start) as u32);
-        let last = (frame.end - frame.start) as u32;
-        let path = self.root.iter().copied().chain(steps).chain([last]).collect();
-        let mut graph = self.graphs[frame.level].clone();
+        let (frame, choice, path) = self.tree.give_away()?;
+        let mut graph = self.levels.get(frame.level).clone();
         graph.truncate(frame.len);
         let mut snapshots = Vec::new();
         for id in (1..graph.len()).map(EventId::new) {
@@ -554,14 +531,12 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             }
         }
         let state = self.snapshots.get(frame.slot).clone();
-        Some(Item { graph, state, snapshots, first: Some((frame.thread, choice)), path, frozen: self.frozen })
+        Some(Item { graph, state, snapshots, first: Some((frame.thread, choice)), path, frozen: self.tree.frozen })
     }
 
     /// The bytes that this exploration has needed so far.
     pub fn bytes(&self) -> usize {
-        let graphs: usize = self.graphs.iter().map(Graph::bytes).sum();
         let states: usize = self.snapshots.all().iter().map(|s| self.program.state_bytes(s)).sum();
-        let choices = self.choices.capacity() * size_of::<Choice>() + self.frames.capacity() * size_of::<Frame>();
-        graphs + states + choices
+        self.levels.bytes() + states + self.tree.bytes()
     }
 }

@@ -80,7 +80,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
         let first = self.graph().thread(thread).pending;
         let Some(spin) = self.try_out(thread, first, First::default()) else { return false };
-        self.graphs[self.level].set_asleep(thread, spin.asleep);
+        self.levels.current_mut().set_asleep(thread, spin.asleep);
         true
     }
 
@@ -165,7 +165,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                     }
                     let update = action.update(read, std::mem::take(&mut way));
                     if action.order(update.is_some()).is_acquire() && last.is_some() && !overlay.has(loc) {
-                        let graph = &self.graphs[self.level];
+                        let graph = self.levels.current();
                         join(&mut self.trials.clock, graph.rel(write.unwrap_or(graph.location(loc).co_max())));
                     }
                     if let Some(new) = update.filter(|new| *new != read) {
@@ -175,8 +175,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 }
                 _ => return None,
             };
-            let Visitor { program, graphs, level, trials, .. } = self;
-            let graph = &graphs[*level];
+            let Visitor { program, levels, trials, .. } = self;
+            let graph = levels.current();
             trials.clock[thread.index()] += 1;
             let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &trials.clock, graph };
             action = program.resume(&mut trials.state, thread, answer);

@@ -286,7 +286,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
             };
             self.report_progress();
             let bytes = self.visitor.bytes();
-            let asked = std::mem::take(&mut self.visitor.scratch.witness.asked);
+            let asked = std::mem::take(&mut self.visitor.buffers.scratch.witness.asked);
             (outcome.stats.witness_tests, outcome.stats.witness_searches) = (asked.tests, asked.searches);
             outcome.stats.peak_bytes = bytes.saturating_sub(self.peak_bytes) as u64;
             self.peak_bytes = self.peak_bytes.max(bytes);
@@ -342,7 +342,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     if allowed {
                         self.visitor.stats.allowed += 1;
                     } else {
-                        let path = self.visitor.path();
+                        let path = self.visitor.tree.path();
                         self.visitor.settle();
                         let graph = match self.visitor.confirm_failure(&failure) {
                             Ok(graph) => graph,
@@ -365,7 +365,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                     break;
                 }
                 Step::Restart(lesson) => {
-                    self.shared.stop_after(&self.visitor.path());
+                    self.shared.stop_after(&self.visitor.tree.path());
                     outcome.lesson = Some(lesson);
                     break;
                 }
@@ -417,7 +417,7 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
         {
             self.shared.offer(item);
         }
-        self.shared.is_void(&self.visitor.root)
+        self.shared.is_void(&self.visitor.tree.root)
     }
 
     fn report_progress(&mut self) {

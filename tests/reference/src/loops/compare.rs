@@ -5,7 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use dpor_engine::explore::{AwaitLevel, Config, Ending, Equivalence, Failure, Lesson, Observer, Report, explore_with};
+use dpor_engine::explore::{
+    AwaitLevel, Config, Ending, Equivalence, Failure, Lesson, Observer, Report, Stats, explore_with,
+};
 use dpor_engine::graph::Graph;
 use dpor_engine::model::MemoryModel;
 
@@ -33,6 +35,8 @@ pub struct Setup {
     pub level: AwaitLevel,
     pub equivalence: Equivalence,
     pub workers: usize,
+    /// Whether rounds that cover others are gone once.
+    pub share_rounds: bool,
 }
 
 impl Setup {
@@ -46,15 +50,18 @@ impl Setup {
             level: random.one_of(&[Full, Full, Full, Full, InPlace, Stale, Off]),
             equivalence: random.one_of(&[Equivalence::Trace, Equivalence::Trace, Equivalence::ReadsFrom]),
             workers: random.one_of(&[1, 1, 1, 2, 4]),
+            share_rounds: random.one_of(&[true, true, true, false]),
         }
     }
 }
 
 impl Display for Setup {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Setup { model, bound, level, equivalence, workers } = self;
+        let Setup { model, bound, level, equivalence, workers, share_rounds } = self;
         let (level, equivalence) = (level.name(), equivalence.name());
-        write!(f, "{model}, {equivalence}, --await {level}, {workers} workers, at most {bound} iterations of a loop")
+        let rounds = if *share_rounds { "" } else { ", each round for itself" };
+        write!(f, "{model}, {equivalence}, --await {level}, {workers} workers, ")?;
+        write!(f, "at most {bound} iterations of a loop{rounds}")
     }
 }
 
@@ -135,9 +142,24 @@ pub fn axiomatic(model: MemoryModel) -> Model {
     }
 }
 
+/// Compares what the explorer finds in a program, and in how many executions, with what it finds if each round is gone
+/// for itself.
+pub fn compare_rounds(program: &Program, setup: Setup) -> Verdict<()> {
+    let shared = explore(program, Setup { share_rounds: true, workers: 1, ..setup });
+    let each = explore(program, Setup { share_rounds: false, workers: 1, ..setup });
+    match shared.complete && each.complete {
+        false => Verdict::TooLarge,
+        true if shared == each => Verdict::Agrees,
+        true => Verdict::Differs(()),
+    }
+}
+
 /// What the explorer has found.
+#[derive(Debug, PartialEq)]
 struct Explored {
     found: Found,
+    executions: u64,
+    blocked: u64,
     complete: bool,
     twice: bool,
     nondeterminism: bool,
@@ -208,6 +230,7 @@ fn explore_once(program: &Program, setup: Setup, known: Known) -> (Explored, Opt
         keep_going: true,
         awaiting: setup.level,
         equivalence: setup.equivalence,
+        share_rounds: setup.share_rounds,
         ..Config::new(setup.model)
     };
     let seen =
@@ -229,7 +252,8 @@ fn conclude(report: &Report<Error>, seen: &[Seen<'_>], undoes: bool) -> Explored
         }
     }
     let found = Found { outcomes, errors, ..Found::default() };
-    Explored { found, complete: report.complete, twice, nondeterminism, undoes }
+    let Stats { executions, blocked, .. } = report.stats;
+    Explored { found, executions, blocked, complete: report.complete, twice, nondeterminism, undoes }
 }
 
 /// Looks at all executions.

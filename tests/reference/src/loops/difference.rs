@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::compare::{Setup, Wrong, compare};
+use super::compare::{Setup, Wrong, compare, compare_rounds};
 use super::generate;
 use super::program::Program;
 use super::random::Random;
@@ -35,6 +35,17 @@ pub fn compare_nth(seed: u64, number: u64) -> Verdict<Difference> {
     }
 }
 
+/// Compares what the explorer finds in the program of a number with what it finds if each round is gone for itself.
+pub fn compare_rounds_of_nth(seed: u64, number: u64) -> Verdict<Program> {
+    let (program, setup) = nth(seed, number);
+    let differs = |program: &Program| matches!(compare_rounds(program, setup), Verdict::Differs(()));
+    match compare_rounds(&program, setup) {
+        Verdict::Agrees => Verdict::Agrees,
+        Verdict::TooLarge => Verdict::TooLarge,
+        Verdict::Differs(()) => Verdict::Differs(shrink(&program, differs)),
+    }
+}
+
 /// The smallest program that is wrong in the same way, explored as simply as possible.
 fn smallest(setup: Setup, program: &Program, wrong: Wrong) -> Difference {
     let is_wrong = |program: &Program, setup: Setup| match compare(program, setup) {
@@ -58,7 +69,7 @@ fn simpler(setup: Setup) -> Vec<Setup> {
     for model in [MemoryModel::Sc, MemoryModel::Rc11, setup.model] {
         for equivalence in [Equivalence::Trace, setup.equivalence] {
             for level in AwaitLevel::ALL.into_iter().filter(|level| *level <= setup.level) {
-                all.push(Setup { model, equivalence, level, workers: 1, bound: setup.bound });
+                all.push(Setup { model, equivalence, level, workers: 1, ..setup });
             }
         }
     }

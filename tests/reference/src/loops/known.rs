@@ -31,8 +31,10 @@ pub fn differences() -> Vec<Difference> {
 fn wrong(program: &Program, model: MemoryModel, bound: u32) -> Option<Difference> {
     let expected = enumerate(program, axiomatic(model), bound, MOST).expect("a small program");
     let levels = AwaitLevel::ALL.into_iter().flat_map(|level| Equivalence::ALL.map(|equivalence| (level, equivalence)));
-    let setups = levels
-        .flat_map(|(level, equivalence)| [1, 2].map(|workers| Setup { model, bound, level, equivalence, workers }));
+    let setups = levels.flat_map(|(level, equivalence)| {
+        let setup = |(workers, share_rounds)| Setup { model, bound, level, equivalence, workers, share_rounds };
+        [(1, true), (2, true), (1, false)].map(setup)
+    });
     setups.into_iter().find_map(|setup| match compare_with(program, setup, &expected) {
         Verdict::Agrees => None,
         Verdict::TooLarge => panic!("a small program is too large:\n{program}"),
