@@ -1,7 +1,7 @@
 //! Waiting until all who could still write have left: who leaves when makes no difference, but what they did before does.
 
 use dpor_engine::explore::{Answer, Config, Ending, Observer, Program, explore_with};
-use dpor_engine::graph::{Action, Graph, GraphKey, Loc, MemOrder, RmwOp, Test, ThreadId, Value, View, Width};
+use dpor_engine::graph::{Action, EventId, Graph, GraphKey, Loc, MemOrder, RmwOp, Test, ThreadId, Value, Width};
 use dpor_engine::model::MemoryModel;
 
 const KEEPERS: usize = 0;
@@ -41,7 +41,7 @@ impl Program for Script {
         State { done: vec![0; self.threads.len()], keepers, answers: vec![Vec::new(); self.threads.len()] }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, _: &View, _: &Graph) -> Action {
+    fn start(&self, state: &mut State, thread: ThreadId, _: EventId, _: &Graph) -> Action {
         self.next(state, thread)
     }
 

@@ -5,7 +5,7 @@ mod programs;
 use dpor_engine::explore::{
     Answer, Config, Ending, Equivalence, Failure, Observer, Program, Progress, Report, explore, explore_with,
 };
-use dpor_engine::graph::{Action, Graph, Loc, MemOrder, RmwOp, ThreadId, Value, View};
+use dpor_engine::graph::{Action, EventId, Graph, Loc, MemOrder, RmwOp, ThreadId, Value};
 use dpor_engine::litmus::{BinOp, Code, Litmus, LitmusError, LitmusState};
 use dpor_engine::model::MemoryModel;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -285,7 +285,7 @@ fn nondeterminism_is_detected() {
             [0; 2]
         }
 
-        fn start(&self, _: &mut [u32; 2], thread: ThreadId, _: &View, _: &Graph) -> Action {
+        fn start(&self, _: &mut [u32; 2], thread: ThreadId, _: EventId, _: &Graph) -> Action {
             match thread.index() {
                 0 => Action::Load { loc: Loc::new(0), order: MemOrder::Relaxed },
                 _ => Action::Store { loc: Loc::new(1), order: MemOrder::Relaxed, value: 1 },

@@ -160,6 +160,8 @@ impl State {
 struct Moment<'a> {
     /// What happens before its next step.
     clock: &'a View,
+    /// What that causally depends on.
+    causes: &'a View,
     /// How many events it has.
     events: u32,
     graph: &'a Graph,
@@ -168,6 +170,7 @@ struct Moment<'a> {
 /// What the machine asks while a thread runs.
 struct Explorer<'a> {
     subject: &'a Subject,
+    causes: &'a View,
     graph: &'a Graph,
 }
 
@@ -205,13 +208,13 @@ impl Subject {
     /// Runs a thread to its next visible action.
     #[inline]
     fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
-        let Moment { clock, events, graph } = moment;
+        let Moment { clock, causes, events, graph } = moment;
         if events > MAX_EVENTS {
             let failure = never_ends(state.vm.limit(id, ""));
             return state.fail(Halt::Failure(failure));
         }
         state.looked = false;
-        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, graph }) {
+        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, causes, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(halt) => state.fail(halt),
@@ -355,13 +358,17 @@ impl Subject {
         graph.last_value(self.plain_loc(address, len, life).ok()?)
     }
 
-    /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, nor where it
-    /// sleeps though the word it waits for has changed.
+    /// Whether a thread has ended, or waits with nothing more to come: not where an assumption failed, where its loop was
+    /// not explored any further, nor where it sleeps though the word it waits for has changed.
     fn waits_for_good(&self, state: &State, graph: &Graph, id: ThreadId, thread: &graph::Thread) -> bool {
         match thread.pending {
             graph::Action::Block => {}
             graph::Action::Spin { events } => return graph.has_read_latest(thread, events),
             _ => return true,
+        }
+        let is_bounded = |bound| state.trails.came_back_more_often_than(vm_thread(id), bound);
+        if self.unroll.is_some_and(is_bounded) {
+            return false;
         }
         if state.vm.pending(vm_thread(id)).is_none_or(|action| action.waits().is_none()) {
             return false;
@@ -553,8 +560,8 @@ impl Interpreter<graph::Action> for Explorer<'_> {
         })
     }
 
-    fn causes(&self, thread: vm::ThreadId) -> &[u32] {
-        self.graph.porf(self.graph.thread(ThreadId::new(thread.index())).tip())
+    fn causes(&self) -> &[u32] {
+        self.causes
     }
 
     fn effect(&self, action: graph::Action, value: u64, wrote: bool) -> Effect {
@@ -581,7 +588,7 @@ impl Program for Subject {
         }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, clock: &View, graph: &Graph) -> graph::Action {
+    fn start(&self, state: &mut State, thread: ThreadId, spawn: EventId, graph: &Graph) -> graph::Action {
         if state.issue.is_some() {
             return graph::Action::Fail;
         }
@@ -589,7 +596,8 @@ impl Program for Subject {
             let State { vm, births, looked, .. } = state;
             births.begin(vm, graph, thread, *looked);
         }
-        let action = self.run(state, vm_thread(thread), Cue::Start, Moment { clock, events: 0, graph });
+        let moment = Moment { clock: graph.hb(spawn), causes: graph.porf(spawn), events: 0, graph };
+        let action = self.run(state, vm_thread(thread), Cue::Start, moment);
         self.unless_told_apart(state, action)
     }
 
@@ -603,7 +611,7 @@ impl Program for Subject {
         }
         let cue = Cue::Value { value: answer.value, wrote: answer.wrote };
         let events = answer.clock.get(thread.index()).copied().unwrap_or(0);
-        let moment = Moment { clock: answer.clock, events, graph: answer.graph };
+        let moment = Moment { clock: answer.clock, causes: answer.causes, events, graph: answer.graph };
         if state.births.is_empty() {
             return self.run(state, vm_thread(thread), cue, moment);
         }

@@ -289,6 +289,11 @@ impl Trails {
         }
     }
 
+    /// Whether a thread has come back to some place more often than this.
+    pub fn came_back_more_often_than(&self, thread: ThreadId, bound: u32) -> bool {
+        self.rounds.iter().any(|rounds| rounds.thread == thread && rounds.count > bound)
+    }
+
     /// A thread had an event; it may have changed blocks of its own, and accessed memory that threads share.
     #[inline]
     pub fn go_on(&mut self, thread: ThreadId, changed: bool, touched: bool) {

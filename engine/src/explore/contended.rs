@@ -113,7 +113,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let first = trials.first.get_or_insert_with(|| {
             let mut state = program.initial();
             for thread in (0..program.threads()).map(ThreadId::new) {
-                program.start(&mut state, thread, graph.hb(EventId::INIT), graph);
+                program.start(&mut state, thread, EventId::INIT, graph);
             }
             state
         });

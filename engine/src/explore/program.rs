@@ -18,6 +18,8 @@ pub struct Answer<'a> {
     /// that came after `n` of its events is ordered before the next step just if the entry of that thread is more
     /// than `n`.
     pub clock: &'a View,
+    /// What the thread's next step causally depends on, in the same way.
+    pub causes: &'a View,
     /// The execution so far.
     pub graph: &'a Graph,
 }
@@ -27,7 +29,14 @@ impl<'a> Answer<'a> {
     pub(super) fn of(graph: &'a Graph, id: EventId) -> Answer<'a> {
         let event = graph.event(id);
         let initial = event.is_read && event.rf == EventId::INIT;
-        Answer { value: event.answer, wrote: event.is_write, initial, clock: graph.hb(id), graph }
+        Answer {
+            value: event.answer,
+            wrote: event.is_write,
+            initial,
+            clock: graph.hb(id),
+            causes: graph.porf(id),
+            graph,
+        }
     }
 }
 
@@ -71,8 +80,9 @@ pub trait Program: Sync {
     /// The state in which nothing has run.
     fn initial(&self) -> Self::State;
 
-    /// Runs a thread from its start to its first visible action.
-    fn start(&self, state: &mut Self::State, thread: ThreadId, clock: &View, graph: &Graph) -> Action;
+    /// Runs a thread from its start to its first visible action. It was spawned by this event, or is there from the
+    /// beginning.
+    fn start(&self, state: &mut Self::State, thread: ThreadId, spawn: EventId, graph: &Graph) -> Action;
 
     /// Answers the pending action of a thread and runs it to the next.
     fn resume(&self, state: &mut Self::State, thread: ThreadId, answer: Answer<'_>) -> Action;

@@ -185,7 +185,7 @@ struct Run<'p, P: Program> {
 impl<P: Program> Run<'_, P> {
     /// Runs a thread to its first action.
     fn start(&mut self, thread: ThreadId, spawn: EventId) {
-        let action = self.program.start(&mut self.state, thread, self.graph.hb(spawn), &self.graph);
+        let action = self.program.start(&mut self.state, thread, spawn, &self.graph);
         self.graph.set_pending(thread, action);
     }
 

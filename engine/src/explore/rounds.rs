@@ -46,6 +46,8 @@ pub(super) struct Stop {
     pub clock: Vec<u32>,
     /// What would, after an acquire fence.
     acquired: Vec<u32>,
+    /// What it causally depends on.
+    causes: Vec<u32>,
     /// What it has written and not taken back.
     own: Vec<Own>,
 }
@@ -147,6 +149,7 @@ impl Stop {
         let (loc, mut after) = (self.action.loc(), self.clone());
         let acquires = self.action.order(reply.wrote).is_acquire();
         for &write in &source.writes {
+            join(&mut after.causes, graph.porf(write));
             join(&mut after.acquired, graph.rel(write));
             if acquires {
                 join(&mut after.clock, graph.rel(write));
@@ -230,8 +233,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Site { action, tip, thread, .. } = start.site;
         let mut clock = self.graph().hb(tip).to_vec();
         clock[thread.index()] = start.events;
-        let acquired = clock.clone();
-        let first = Stop { action, done, floors: Vec::new(), clock, acquired, own: Vec::new() };
+        let (acquired, causes) = (clock.clone(), self.graph().porf(tip).to_vec());
+        let first = Stop { action, done, floors: Vec::new(), clock, acquired, causes, own: Vec::new() };
         let mut rounds = Rounds { starts: vec![(start, 0)], stops: vec![first], ..Rounds::default() };
         let mut from = 0;
         while from < rounds.stops.len() && self.learned.is_none() {
@@ -368,8 +371,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         program.forget_accesses(state);
         let Reply { value, wrote } = answered.reply;
         after.clock[thread.index()] += 1;
-        after.action =
-            program.resume(state, thread, Answer { value, wrote, initial: false, clock: &after.clock, graph });
+        let (clock, causes) = (&after.clock, &after.causes);
+        after.action = program.resume(state, thread, Answer { value, wrote, initial: false, clock, causes, graph });
         after.clock[thread.index()] -= 1;
         if after.action == Action::Fail {
             self.learn_from_trial(thread);
@@ -531,7 +534,7 @@ pub(super) fn run_event<P: Program>(program: &P, graph: &Graph, state: &mut P::S
         return None;
     }
     let child = ThreadId::new(event.answer as usize);
-    (program.start(state, child, graph.hb(id), graph) == Action::Fail).then_some(child)
+    (program.start(state, child, id, graph) == Action::Fail).then_some(child)
 }
 
 /// Whether a thread that does this next may still be in an iteration that is left out.

@@ -132,7 +132,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let Visitor { program, levels, trials, .. } = self;
             let graph = levels.current();
             trials.clock[thread.index()] += 1;
-            let answer = Answer { value: reply.value, wrote: reply.wrote, initial: false, clock: &trials.clock, graph };
+            let (clock, causes) = (&trials.clock, graph.porf(graph.thread(thread).tip()));
+            let answer = Answer { value: reply.value, wrote: reply.wrote, initial: false, clock, causes, graph };
             place.next = program.resume(&mut trials.state, thread, answer);
             place.has_effect |= program.has_effect(&trials.state);
             if place.next == Action::Fail {

@@ -133,7 +133,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let mut state = program.initial();
         for index in 0..program.threads() {
             let thread = ThreadId::new(index);
-            let action = program.start(&mut state, thread, graph.hb(EventId::INIT), &graph);
+            let action = program.start(&mut state, thread, EventId::INIT, &graph);
             graph.set_pending(thread, action);
         }
         if lessons.compares_threads(ties) {
@@ -397,7 +397,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let (thread, value) = (event.thread, event.answer);
         let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, Answer::of(graph, id));
-        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, graph.hb(id), graph)));
+        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, id, graph)));
         graph.set_pending(thread, action);
         if matches!(action, Action::Fail) {
             return self.fail(thread);

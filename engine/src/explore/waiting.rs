@@ -178,7 +178,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let Visitor { program, levels, trials, .. } = self;
             let graph = levels.current();
             trials.clock[thread.index()] += 1;
-            let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock: &trials.clock, graph };
+            let (clock, causes) = (&trials.clock, graph.porf(graph.thread(thread).tip()));
+            let answer = Answer { value: read, wrote: update.is_some(), initial: false, clock, causes, graph };
             action = program.resume(&mut trials.state, thread, answer);
             if action == Action::Fail {
                 self.learn_from_trial(thread);

@@ -2,7 +2,7 @@
 
 use super::code::{Code, Instr, Operand, Place, Reg};
 use crate::explore::{Answer, Ending, Program};
-use crate::graph::{Action, Graph, Loc, ThreadId, Value, View, Width};
+use crate::graph::{Action, EventId, Graph, Loc, ThreadId, Value, Width};
 
 /// A litmus program: the code of its threads and the initial values of its locations.
 #[derive(Clone, Debug)]
@@ -233,7 +233,7 @@ impl Program for Litmus {
         LitmusState { threads, registers: vec![0; self.started * self.registers], visits: Vec::new() }
     }
 
-    fn start(&self, state: &mut LitmusState, thread: ThreadId, _: &View, _: &Graph) -> Action {
+    fn start(&self, state: &mut LitmusState, thread: ThreadId, _: EventId, _: &Graph) -> Action {
         self.run(state, thread)
     }
 

@@ -71,8 +71,8 @@ pub trait Interpreter<A>: Atomics {
     /// What the pending action of a thread gives, if it has this value, and wrote something or not.
     fn answer(&self, action: Action, value: u64, wrote: bool) -> Reply<A>;
 
-    /// What the next step of a thread causally depends on, by thread.
-    fn causes(&self, thread: ThreadId) -> &[u32];
+    /// What the next step of the thread causally depends on, by thread.
+    fn causes(&self) -> &[u32];
 
     /// What an action that has this value, and wrote something or not, has changed for others.
     fn effect(&self, action: A, value: u64, wrote: bool) -> Effect;

@@ -468,7 +468,7 @@ impl Vm {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
         if self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Clock)) {
-            self.set_causes(interpreter.causes(id));
+            self.set_causes(interpreter.causes());
         }
         if let Some(action) = self.begin(id, clock) {
             let answer = answer.unwrap_or(Answer::Done);

@@ -89,7 +89,7 @@ impl Interpreter<Action> for Plain {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
 
-    fn causes(&self, _: ThreadId) -> &[u32] {
+    fn causes(&self) -> &[u32] {
         &[]
     }
 

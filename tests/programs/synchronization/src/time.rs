@@ -39,6 +39,32 @@ fn instant_in_a_relaxed_atomic() {
     thread.join().unwrap();
 }
 
+// What a thread comes to know later does not change what time it was before. The first thread reads what the third writes,
+// or not, after that has read what the second writes, or not: 2 · 2. To have the first one read it, the third is run again.
+#[dpor::test]
+fn the_same_time_again() {
+    // COUNT: rc11 4 sc 4 tso 4 pso 4
+    static LATE: AtomicU64 = AtomicU64::new(0);
+    static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+    static DONE: AtomicU64 = AtomicU64::new(0);
+    let start = Instant::now();
+    let nanoseconds = move || start.elapsed().as_nanos() as u64;
+    let first = thread::spawn(|| DONE.load(Relaxed));
+    let second = thread::spawn(move || {
+        thread::sleep(A_WHILE);
+        LATE.store(nanoseconds(), Relaxed);
+    });
+    let third = thread::spawn(move || {
+        NANOSECONDS.store(1, Relaxed);
+        NANOSECONDS.store(nanoseconds(), Relaxed);
+        LATE.load(Relaxed);
+        DONE.store(1, Relaxed);
+    });
+    first.join().unwrap();
+    second.join().unwrap();
+    third.join().unwrap();
+}
+
 #[dpor::test]
 fn instants_before_and_after_a_barrier() {
     // COUNT: rc11 2 sc 2 tso 2 pso 2

@@ -1,6 +1,7 @@
 //! Loops that do more than wait, or no more than a number of times: every iteration counts.
 
 use std::hint;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::thread;
 
@@ -212,6 +213,20 @@ fn computes_without_end() {
         number = number.wrapping_mul(3);
     }
     unreachable!("powers of three are odd");
+}
+
+// Where the limit is reached, the thread is about to look whether something is initialized: it is not blocked there.
+#[dpor::test(unroll = 2)]
+fn initialized_again_and_again() {
+    // OUTCOME: incomplete
+    let (once, flag) = (Once::new(), AtomicBool::new(false));
+    let look = || {
+        for _ in 0..10 {
+            once.call_once(|| {});
+            flag.load(Relaxed);
+        }
+    };
+    two(look, || once.call_once(|| {}));
 }
 
 // A limit that is never reached is none.

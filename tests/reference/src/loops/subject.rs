@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dpor_engine::check::trail::{Trails, Visited, effect};
 use dpor_engine::explore::{self, Answer, Ending};
-use dpor_engine::graph::{Action, Event, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
+use dpor_engine::graph::{Action, Event, EventId, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
 use dpor_engine::vm::{self, Effect, Mark};
 
 use super::code::Code;
@@ -254,8 +254,8 @@ impl explore::Program for Subject {
         State { threads, trails, cell, written: Vec::new(), touched: false, left_out: Vec::new(), error: None }
     }
 
-    fn start(&self, state: &mut State, thread: ThreadId, clock: &View, _: &Graph) -> Action {
-        self.run(state, thread.index(), clock)
+    fn start(&self, state: &mut State, thread: ThreadId, spawn: EventId, graph: &Graph) -> Action {
+        self.run(state, thread.index(), graph.hb(spawn))
     }
 
     fn resume(&self, state: &mut State, thread: ThreadId, answer: Answer<'_>) -> Action {
