@@ -1,9 +1,11 @@
-//! Random Rust programs with loops of every kind, explored in several ways that must agree.
+//! Random Rust programs with loops of every kind, or with the standard library's primitives, explored in several ways that
+//! must agree.
 //!
-//! There is no reference for Rust. But what is done about loops that wait only leaves out what makes no difference:
-//! whatever one way to explore finds, every other must find, too, unless it is incomplete; and a weaker memory model
+//! There is no reference for Rust. But what is done about loops that wait, threads that are alike and updates that commute
+//! only leaves out what makes no difference: whatever one way to explore finds, every other must find, too, unless it is incomplete; and a weaker memory model
 //! must find what a stronger one does.
 
+mod primitives;
 pub mod profile;
 pub mod source;
 mod ways;

@@ -76,8 +76,10 @@ pub enum Profile {
     Gated,
     /// Locks and tickets.
     Spin,
-    /// Everything.
+    /// All loops.
     All,
+    /// No loops of its own: the standard library's primitives, and threads that are alike.
+    Std,
 }
 
 /// What programs of a profile are made of: one of each list, unless it says otherwise.
@@ -105,8 +107,8 @@ const SHAPE: Shape = Shape {
 };
 
 impl Profile {
-    /// All but the one with everything.
-    pub const SPECIAL: [Profile; 9] = [
+    /// All but the one with all loops.
+    pub const SPECIAL: [Profile; 10] = [
         Profile::Undo,
         Profile::Undo2,
         Profile::Slow,
@@ -116,11 +118,14 @@ impl Profile {
         Profile::Own,
         Profile::Gated,
         Profile::Spin,
+        Profile::Std,
     ];
 
-    pub fn shape(self) -> Shape {
+    /// What its programs are made of, if that is loops.
+    pub fn shape(self) -> Option<Shape> {
         use Loop::*;
-        match self {
+        Some(match self {
+            Profile::Std => return None,
             Profile::Undo => {
                 Shape { loops: &[Look, TryLook, Announce, Reader, Writer, SwapLock, Await], racy: 50, ..SHAPE }
             }
@@ -204,6 +209,6 @@ impl Profile {
                 ],
                 ..SHAPE
             },
-        }
+        })
     }
 }

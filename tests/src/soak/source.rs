@@ -6,6 +6,7 @@
 
 use dpor_reference::loops::random::Random;
 
+use super::primitives;
 use super::profile::{Loop, Profile, Shape};
 
 /// How many outcomes are told apart.
@@ -49,12 +50,12 @@ pub fn library(programs: &[String]) -> String {
         format!("\nfn outcome(code: u32) {{\n    match code % {OUTCOMES} {{\n{arms}        _ => (),\n    }}\n}}\n");
     let tests =
         programs.iter().enumerate().map(|(number, body)| format!("\n#[dpor::test]\nfn p{number}() {{\n{body}}}\n"));
-    [HEAD.to_owned(), outcome].into_iter().chain(tests).collect()
+    [HEAD.to_owned(), primitives::HEAD.to_owned(), outcome].into_iter().chain(tests).collect()
 }
 
 /// The body of a program.
 pub fn program(profile: Profile, random: &mut Random) -> String {
-    let shape = profile.shape();
+    let Some(shape) = profile.shape() else { return primitives::program(random) };
     let (threads, count) = (random.one_of(shape.threads), random.one_of(shape.count));
     let (atomics, racy) = (random.one_of(shape.atomics), random.percent(shape.racy));
     let mut loops = vec![false; threads];

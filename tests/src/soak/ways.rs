@@ -25,19 +25,23 @@ pub struct Way {
     level: AwaitLevel,
     equivalence: Equivalence,
     workers: usize,
+    /// Whether threads that are alike, and updates that commute, are explored in one order.
+    reduces: bool,
 }
 
 impl Way {
-    /// All ways that are compared: under each model, as users do and with loops as they are; under RC11 also at the
-    /// other levels, under the other equivalence, and with two workers.
+    /// All ways that are compared: under each model, as users do and with everything as it is; under RC11 also at the
+    /// other levels, under the other equivalence, with two workers, and with all but one of what is left out.
     pub fn all() -> Vec<Way> {
-        let full = |model| Way { model, level: AwaitLevel::Full, equivalence: Equivalence::Trace, workers: 1 };
+        let (level, equivalence) = (AwaitLevel::Full, Equivalence::Trace);
+        let full = |model| Way { model, level, equivalence, workers: 1, reduces: true };
         let rc11 = full(MemoryModel::Rc11);
-        let as_they_are = |model| Way { level: AwaitLevel::Off, ..full(model) };
+        let as_it_is = |model| Way { level: AwaitLevel::Off, reduces: false, ..full(model) };
         let levels = [AwaitLevel::Stale, AwaitLevel::InPlace].map(|level| Way { level, ..rc11 });
         let others = [Way { equivalence: Equivalence::ReadsFrom, ..rc11 }, Way { workers: 2, ..rc11 }];
-        let models = MemoryModel::ALL.into_iter().flat_map(|model| [full(model), as_they_are(model)]);
-        models.chain(levels).chain(others).collect()
+        let one_less = [Way { reduces: false, ..rc11 }, Way { reduces: true, ..as_it_is(MemoryModel::Rc11) }];
+        let models = MemoryModel::ALL.into_iter().flat_map(|model| [full(model), as_it_is(model)]);
+        models.chain(levels).chain(others).chain(one_less).collect()
     }
 
     /// Whether everything that is found in this way must be found in the other.
@@ -56,6 +60,8 @@ impl Way {
             awaiting: self.level,
             equivalence: self.equivalence,
             workers: self.workers,
+            commute: self.reduces,
+            symmetry: self.reduces,
             keep_going: true,
             timeout: Some(LONGEST),
             ..Config::new(self.model)
@@ -66,10 +72,13 @@ impl Way {
 
 impl Display for Way {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Way { model, level, equivalence, workers } = self;
+        let Way { model, level, equivalence, workers, reduces } = self;
         write!(f, "--model {model} --await {}", level.name())?;
         if *level == AwaitLevel::Off {
             write!(f, " --unroll {UNROLL}")?;
+        }
+        if !reduces {
+            write!(f, " --commute off --symmetry off")?;
         }
         write!(f, " --equivalence {} --workers {workers}", equivalence.name())
     }
