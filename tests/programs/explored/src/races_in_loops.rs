@@ -4,7 +4,7 @@
 //! orders the two. The loop ends because of what a fourth one does. So the race is there only if the loop has gone round.
 
 use std::hint::{black_box, spin_loop};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*, fence};
 use std::sync::mpsc::{self, TryRecvError};
 use std::sync::{Condvar, Mutex, Once, OnceLock, RwLock};
 use std::{iter, thread};
@@ -410,6 +410,37 @@ fn changed_between_two_looks_and_ordered() {
         }
     };
     let threads = [thread::spawn(|| write_and_end([(&Y, 1)])), thread::spawn(looks), thread::spawn(writes)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+// Two loops with a release fence between them. Whoever sees that the second one has ended comes after the first one, and
+// races with what the second one reads.
+#[dpor::test(expect = "data-race")]
+fn behind_a_fence() {
+    let looks = || {
+        while Y.load(Relaxed) == 0 {
+            spin_loop();
+        }
+        fence(Release);
+        loop {
+            match X.load(Relaxed) {
+                1 => break,
+                2 => read(),
+                _ => spin_loop(),
+            }
+        }
+        ENDED.store(true, Relaxed);
+    };
+    let writes = || {
+        if ENDED.load(Acquire) {
+            unsafe { *DATA.get() = 1 }
+        }
+    };
+    let ends = || {
+        Y.store(1, Relaxed);
+        [2, 1].map(|value| X.store(value, Relaxed));
+    };
+    let threads = [thread::spawn(looks), thread::spawn(writes), thread::spawn(ends)];
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
