@@ -359,12 +359,64 @@ fn copy_directory(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::env;
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    /// The files of the library that ours were written for: a checksum and a path in each line.
+    const UPSTREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/overlay/upstream.txt");
 
     #[test]
     fn edits_move_no_line() {
         for edit in &EDITS {
             let lines = |text: &str| text.matches('\n').count();
             assert_eq!(lines(edit.from), lines(edit.to), "{}: {}", edit.path, edit.from);
+        }
+    }
+
+    /// `docs/upgrading.md` says what to do where this fails.
+    #[test]
+    fn the_library_is_as_it_was_when_the_overlay_was_written() {
+        let library = library();
+        let is_upstream = |replacement: &&Replacement| library.join(replacement.path).is_file();
+        let replaced = REPLACEMENTS.iter().filter(is_upstream).map(|replacement| line(&library, replacement.path));
+        let found: String = replaced.collect();
+        if env::var_os("BLESS").is_some() {
+            fs::write(UPSTREAM, &found).unwrap();
+        }
+        let written_for = fs::read_to_string(UPSTREAM).unwrap();
+        let changed = written_for.lines().filter(|line| !found.lines().any(|other| other == *line));
+        let added = found.lines().filter(|line| !written_for.lines().any(|other| other == *line));
+        let differ: Vec<String> =
+            changed.map(|line| format!("- {line}")).chain(added.map(|line| format!("+ {line}"))).collect();
+        let stale: Vec<String> = EDITS.iter().filter_map(|edit| edit.is_stale(&library)).collect();
+        assert!(differ.is_empty() && stale.is_empty(), "{}\n{}", differ.join("\n"), stale.join("\n"));
+    }
+
+    /// The sources of the library of the toolchain that `$DPOR_TOOLCHAIN` names, or of the pinned one.
+    fn library() -> PathBuf {
+        let mut rustc = Command::new("rustc");
+        if let Some(toolchain) = env::var_os("DPOR_TOOLCHAIN") {
+            rustc = Command::new("rustup");
+            rustc.arg("run").arg(toolchain).arg("rustc");
+        }
+        let sysroot = rustc.args(["--print", "sysroot"]).output().unwrap();
+        let sysroot = String::from_utf8(sysroot.stdout).unwrap();
+        let library = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
+        assert!(library.is_dir(), "the toolchain needs the component rust-src: {}", library.display());
+        library
+    }
+
+    fn line(library: &Path, path: &str) -> String {
+        format!("{:08x} {path}\n", crc32fast::hash(&fs::read(library.join(path)).unwrap()))
+    }
+
+    impl Edit {
+        /// How the file is other than the edit expects, if it is.
+        fn is_stale(&self, library: &Path) -> Option<String> {
+            let Edit { path, from, times, .. } = self;
+            let found = fs::read_to_string(library.join(path)).map_or(0, |text| text.matches(from).count());
+            (found != *times).then(|| format!("{path} contains {found} times instead of {times}:\n{from}"))
         }
     }
 }

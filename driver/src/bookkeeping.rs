@@ -39,6 +39,12 @@ const VISIBLE: [&str; 4] =
 /// Modules among those of the bookkeeping that work for whoever calls them: thread-locals are the user's data.
 const INHERITED: [&str; 1] = ["std::thread::local::"];
 
+/// All of these modules of the standard library.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    let modules = MODULES.into_iter().chain(VISIBLE).chain(INHERITED);
+    modules.map(|prefix| prefix.trim_end_matches("::")).filter(|path| path.starts_with("std::"))
+}
+
 impl<'tcx> ProgramBuilder<'tcx> {
     /// Whether a function is bookkeeping of the standard library.
     pub fn quiet(&mut self, instance: Instance<'tcx>) -> Quiet {

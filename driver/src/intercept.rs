@@ -2,7 +2,7 @@
 //! their path.
 //!
 //! Each replaces a whole function. A path that does not exist in the standard library would silently not be
-//! intercepted, so every one of them is looked up first.
+//! intercepted, nor would a module that is not there count as bookkeeping, so every one of them is looked up first.
 
 use dpor_engine::program::{Builtin, FuncId, Op, Origin, Reg, Unwind};
 use rustc_hir::def::DefKind;
@@ -10,6 +10,7 @@ use rustc_hir::def_id::DefId;
 use rustc_middle::ty::print::{with_no_trimmed_paths, with_no_visible_paths};
 use rustc_middle::ty::{self, Instance, Ty};
 
+use crate::bookkeeping;
 use crate::emit::{Emitter, FrameMemory};
 use crate::lower::layout_of;
 use crate::program::ProgramBuilder;
@@ -58,11 +59,11 @@ const REPLACEMENTS: &[(&str, Replacement)] = &[
 const SLICE_EQUALITY: &str = "core::slice::cmp::SlicePartialEq";
 
 impl<'tcx> ProgramBuilder<'tcx> {
-    /// The first function to be replaced that the standard library does not have.
-    pub fn missing_interception(&self) -> Option<&'static str> {
+    /// The first function to be replaced, or module of its bookkeeping, that the standard library does not have.
+    pub fn missing_in_std(&self) -> Option<&'static str> {
         let is_in_std = |path: &&str| !path.starts_with("dpor::") && !path.starts_with("crossbeam_utils::");
         let in_std = REPLACEMENTS.iter().map(|(path, _)| *path).filter(is_in_std);
-        let in_std = in_std.chain([SLICE_EQUALITY]);
+        let in_std = in_std.chain([SLICE_EQUALITY]).chain(bookkeeping::modules());
         in_std.into_iter().find(|path| self.find_item(&path.split("::").collect::<Vec<_>>()).is_none())
     }
 

@@ -133,7 +133,7 @@ impl Callbacks for Lower {
     fn after_analysis<'tcx>(&mut self, _compiler: &Compiler, tcx: TyCtxt<'tcx>) -> Compilation {
         if let Some(output) = &self.output {
             let mut builder = ProgramBuilder::new(tcx);
-            if let Some(path) = builder.missing_interception() {
+            if let Some(path) = builder.missing_in_std() {
                 tcx.dcx().fatal(format!(
                     "the standard library has no `{path}`: cargo-dpor was built for a different toolchain"
                 ));
