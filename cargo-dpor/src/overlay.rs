@@ -400,8 +400,9 @@ mod tests {
             rustc = Command::new("rustup");
             rustc.arg("run").arg(toolchain).arg("rustc");
         }
-        let sysroot = rustc.args(["--print", "sysroot"]).output().unwrap();
-        let sysroot = String::from_utf8(sysroot.stdout).unwrap();
+        let output = rustc.args(["--print", "sysroot"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let sysroot = String::from_utf8(output.stdout).unwrap();
         let library = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
         assert!(library.is_dir(), "the toolchain needs the component rust-src: {}", library.display());
         library

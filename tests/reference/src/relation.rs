@@ -7,8 +7,11 @@ pub struct Rel {
 }
 
 impl Rel {
+    /// The most events that a relation can be on.
+    pub const MOST: usize = u64::BITS as usize;
+
     pub fn empty(n: usize) -> Rel {
-        assert!(n <= 64, "at most 64 events");
+        assert!(n <= Rel::MOST, "at most {} events", Rel::MOST);
         Rel { rows: vec![0; n] }
     }
 

@@ -25,16 +25,17 @@ const LOCATIONS: usize = ATOMICS.len() + 1;
 const ROUND: usize = 40;
 
 /// What comes of the executions of a program under a model, no loop beginning more than `bound` iterations; nothing if
-/// there are more than `limit` executions and beginnings of executions.
+/// there are more than `limit` executions and beginnings of executions, or if one has too many events.
 pub fn enumerate(program: &Program, model: Model, bound: u32, limit: usize) -> Option<Found> {
     let codes: Vec<Code> = program.threads.iter().map(Code::of).collect();
-    let mut reference = Reference { codes: &codes, model, bound, limit, seen: HashSet::new(), found: Found::default() };
+    let mut reference =
+        Reference { codes: &codes, model, bound, limit, seen: HashSet::new(), found: Found::default(), is_long: false };
     let threads = codes.iter().map(|code| Part { rounds: vec![0; code.loops.len()], ..Part::default() }).collect();
     let co = std::array::from_fn(|_| vec![Name::INIT]);
     let mut execution = Execution { threads, co };
     let runs = (0..codes.len()).all(|id| reference.run(&mut execution, id));
     let complete = !runs || reference.visit(&execution);
-    (complete || reference.found.has_race()).then_some(reference.found)
+    (complete && !reference.is_long || reference.found.has_race()).then_some(reference.found)
 }
 
 /// An event: a thread, and the number of the event among those of its thread.
@@ -92,6 +93,8 @@ struct Reference<'a> {
     limit: usize,
     seen: HashSet<Key>,
     found: Found,
+    /// Whether an execution has more events than the axioms can be asked about.
+    is_long: bool,
 }
 
 /// What distinguishes executions.
@@ -135,6 +138,13 @@ impl Execution {
         }
         self.threads[id].events.push(event);
         self.threads[id].head = None;
+    }
+
+    /// Whether it has more events than the axioms can be asked about.
+    fn is_long(&self) -> bool {
+        let events = self.threads.iter().flat_map(|part| &part.events);
+        let count = |event: &Happened| if event.read.is_some() && event.written.is_some() { 2 } else { 1 };
+        LOCATIONS + events.map(count).sum::<usize>() > Rel::MOST
     }
 
     /// The execution as one that the axioms can be asked about.
@@ -199,7 +209,7 @@ impl Reference<'_> {
         if !self.seen.insert(execution.key()) {
             return true;
         }
-        if self.seen.len() > self.limit || self.found.has_race() {
+        if self.seen.len() > self.limit || self.is_long || self.found.has_race() {
             return false;
         }
         self.judge(execution);
@@ -232,6 +242,10 @@ impl Reference<'_> {
     fn extend(&mut self, execution: &Execution, id: usize, event: Happened, place: usize) -> bool {
         let mut extended = execution.clone();
         extended.add(id, event, place);
+        if extended.is_long() {
+            self.is_long = true;
+            return false;
+        }
         let model = self.model;
         if !extended.ask(|candidate| is_consistent(candidate, model)) {
             return true;
@@ -254,6 +268,10 @@ impl Reference<'_> {
                 }
                 Stop::Read | Stop::Write(_) => {
                     let value = access_plainly(execution, id, stop);
+                    if execution.is_long() {
+                        self.is_long = true;
+                        return false;
+                    }
                     if execution.ask(has_race) {
                         self.found.errors.insert(Error::Race);
                         return false;
@@ -416,5 +434,24 @@ fn ordering(access: Access, writes: bool) -> Order {
         | Access::Update { order, .. }
         | Access::Cas { order, .. }
         | Access::Fence { order } => order,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread with so many updates of an atomic.
+    fn updates(count: usize) -> Program {
+        let text = format!("thread 0:\n{}", "    r3 = X.fetch_add(1, Relaxed)\n".repeat(count));
+        text.parse().expect("a program")
+    }
+
+    #[test]
+    fn an_execution_with_too_many_events_is_too_large() {
+        // An update is a read and a write, besides the initial writes.
+        let most = (Rel::MOST - LOCATIONS) / 2;
+        assert!(enumerate(&updates(most), Model::Rc11, 2, 1_000).is_some());
+        assert!(enumerate(&updates(most + 1), Model::Rc11, 2, 1_000).is_none());
     }
 }
