@@ -156,6 +156,9 @@ pub struct Thread {
     pub times: Vec<(u32, u64)>,
     /// How often it has asked what time it is.
     pub time_was_asked: u32,
+    /// What it has added to counters in the standard library's own blocks that threads share, and not taken away again: 0 if
+    /// that is nothing.
+    pub counted: u64,
     /// Whether there was no other thread yet.
     pub alone: bool,
     /// While it is alone: how many atomics it has accessed since it last changed one.
@@ -188,7 +191,16 @@ impl Thread {
             (self.registers_in_use(), &self.frames, &self.stack, &self.big_slots, &self.exceptions),
             (&self.thread_locals, self.errno, &self.specifics, self.destructors_run, &self.env),
             (&self.panic, self.spawned_at, self.entry, self.randoms, self.woken, self.clock),
-            (self.time_was_asked, self.alone, self.idle, self.life, self.parked, self.joined, &self.times),
+            (
+                self.time_was_asked,
+                self.alone,
+                self.idle,
+                self.life,
+                self.parked,
+                self.joined,
+                &self.times,
+                self.counted,
+            ),
         )
     }
 
@@ -244,6 +256,7 @@ impl Clone for Thread {
         (self.destructors_run, self.spawned_at, self.entry) = (destructors_run, spawned_at, entry);
         (self.randoms, self.woken, self.clock) = (source.randoms, source.woken, source.clock);
         (self.time_was_asked, self.alone, self.idle) = (source.time_was_asked, source.alone, source.idle);
+        self.counted = source.counted;
         (self.life, self.parked, self.joined) = (source.life, source.parked, source.joined);
     }
 }

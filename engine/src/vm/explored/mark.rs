@@ -38,6 +38,7 @@ fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {
     thread.big_slots.iter().for_each(|slot| (slot.depth, slot.site).hash(to));
     (thread.errno, &thread.specifics, thread.destructors_run, &thread.env, &thread.panic).hash(to);
     (thread.spawned_at, thread.entry, thread.randoms, thread.woken, thread.parked, thread.time_was_asked).hash(to);
+    thread.counted.hash(to);
     for register in thread.registers_in_use() {
         to.write_u64(without_address(&thread.big_slots, thread.stack.without_serial(*register)));
     }

@@ -78,6 +78,11 @@ impl Values {
         matches!(self.get(version), Some(Value::Freed(_)))
     }
 
+    /// Whether a version is a block of the standard library's own that threads share.
+    pub fn is_exempt(&self, version: Version) -> bool {
+        matches!(self.get(version), Some(Value::Block(alloc)) if alloc.sharing == Sharing::Exempt)
+    }
+
     /// Where the block that a version is, or was, comes from.
     pub fn source(&self, version: Version) -> Option<Source> {
         let (kind, place) = match self.get(version)? {

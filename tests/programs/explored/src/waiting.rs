@@ -516,3 +516,24 @@ fn enter_by_turns(store: Ordering) {
     two(|| enter(0), || enter(1));
     assert_eq!(unsafe { *count.get() }, 2);
 }
+
+// A loop that changes who counts as holding the handle of its thread, as wakers do: the library counts handles where other
+// threads count, too, when they come to the end of the scope.
+#[dpor::test]
+fn handles_of_threads() {
+    let (flag, lock) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| flag.fetch_or(8, Relaxed));
+        let mut held = None;
+        loop {
+            flag.fetch_or(0, Relaxed);
+            if flag.load(Relaxed) != 0 {
+                break;
+            }
+            let _ = lock.compare_exchange(0, 1, Relaxed, Relaxed);
+            let before = held.replace(thread::current());
+            let _ = lock.compare_exchange(1, 0, Relaxed, Relaxed);
+            drop(before);
+        }
+    });
+}
