@@ -1,0 +1,19 @@
+use crate::both;
+
+/// A thread sends while another receives: the message arrives.
+#[dpor::test]
+fn send_while_receiving() {
+    let (sender, receiver) = kanal::unbounded();
+    let (sent, received) = both(|| sender.send(Box::new(1)), || receiver.recv());
+    assert!(sent.is_ok());
+    assert_eq!(received, Ok(Box::new(1)));
+}
+
+/// A channel without room: the two threads meet.
+#[dpor::test]
+fn rendezvous() {
+    let (sender, receiver) = kanal::bounded(0);
+    let (sent, received) = both(|| sender.send([1_u64; 3]), || receiver.recv());
+    assert!(sent.is_ok());
+    assert_eq!(received, Ok([1; 3]));
+}
