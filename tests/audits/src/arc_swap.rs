@@ -13,6 +13,16 @@ fn load_while_storing() {
     assert_eq!(**shared.load(), 2);
 }
 
+/// Two threads swap: each value comes out once.
+#[dpor::test]
+fn two_swaps() {
+    let shared = ArcSwap::from_pointee(0);
+    let (one, two) = both(|| shared.swap(Arc::new(1)), || shared.swap(Arc::new(2)));
+    let mut all = [*one, *two, **shared.load()];
+    all.sort();
+    assert_eq!(all, [0, 1, 2]);
+}
+
 /// Two threads update with `rcu`: no update is lost.
 #[dpor::test]
 fn two_updates() {

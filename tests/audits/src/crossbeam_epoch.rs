@@ -16,7 +16,6 @@ fn retire_while_reading() {
             let old = value.swap(Owned::new(2), AcqRel, &guard);
             // SAFETY: nobody can reach the old value any more, except who is pinned.
             unsafe { guard.defer_destroy(old) };
-            guard.flush();
         },
         || {
             let handle = collector.register();

@@ -1,5 +1,14 @@
 use crate::both;
 
+/// A thread sends while another looks: nothing or the whole message.
+#[dpor::test]
+fn try_receive() {
+    let (sender, receiver) = kanal::bounded(1);
+    let (sent, seen) = both(|| sender.try_send(Box::new(1)), || receiver.try_recv());
+    assert_eq!(sent, Ok(true));
+    assert!(seen.unwrap().is_none_or(|number| *number == 1));
+}
+
 /// A thread sends while another receives: the message arrives.
 #[dpor::test]
 fn send_while_receiving() {

@@ -2,6 +2,15 @@ use parking_lot::{Condvar, Mutex, Once, RwLock};
 
 use crate::both;
 
+/// Two threads add one under the mutex if they need not wait: never both at a time, and nothing is lost.
+#[dpor::test]
+fn try_lock() {
+    let number = Mutex::new(0);
+    let add = || number.try_lock().map(|mut number| *number += 1).is_some();
+    let (one, two) = both(add, add);
+    assert_eq!(number.into_inner(), u32::from(one) + u32::from(two));
+}
+
 /// Two threads add one under the mutex: both count.
 #[dpor::test]
 fn mutex() {

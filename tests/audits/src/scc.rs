@@ -1,4 +1,4 @@
-use scc::{HashMap, Queue, Stack};
+use scc::{Bag, HashMap, Queue, Stack};
 
 use crate::both;
 
@@ -18,6 +18,14 @@ fn two_pops() {
     stack.push(1);
     let (one, two) = both(|| stack.pop().is_some(), || stack.pop().is_some());
     assert!(one != two);
+}
+
+/// A thread pushes while another pops: nothing or the whole value.
+#[dpor::test]
+fn bag() {
+    let bag = Bag::<Box<u32>>::default();
+    let (_, seen) = both(|| bag.push(Box::new(1)), || bag.pop());
+    assert!(seen.is_none_or(|number| *number == 1));
 }
 
 /// A thread pushes two values while another pops: nothing or the first.

@@ -33,8 +33,8 @@ fn mpsc_send_and_close() {
     both(
         move || sender.send(Box::new(1)).unwrap(),
         || {
-            assert_eq!(receiver.blocking_recv(), Some(Box::new(1)));
-            assert_eq!(receiver.blocking_recv(), None);
+            assert_eq!(block_on(receiver.recv()), Some(Box::new(1)));
+            assert_eq!(block_on(receiver.recv()), None);
         },
     );
 }
