@@ -21,13 +21,3 @@ fn two_entries() {
     both(|| *map.entry(1).or_insert(0) += 1, || *map.entry(1).or_insert(0) += 1);
     assert_eq!(*map.get(&1).unwrap(), 2);
 }
-
-/// A thread removes while another looks: it sees the value or nothing.
-#[dpor::test]
-fn get_while_removing() {
-    let map = map();
-    map.insert(1, 2);
-    let (removed, seen) = both(|| map.remove(&1), || map.get(&1).map(|entry| *entry));
-    assert_eq!(removed, Some((1, 2)));
-    assert!(seen.is_none_or(|number| number == 2));
-}

@@ -9,15 +9,6 @@ fn try_receive() {
     assert!(seen.unwrap().is_none_or(|number| *number == 1));
 }
 
-/// A thread sends while another receives: the message arrives.
-#[dpor::test]
-fn send_while_receiving() {
-    let (sender, receiver) = kanal::unbounded();
-    let (sent, received) = both(|| sender.send(Box::new(1)), || receiver.recv());
-    assert!(sent.is_ok());
-    assert_eq!(received, Ok(Box::new(1)));
-}
-
 /// A channel without room: the two threads meet.
 #[dpor::test]
 fn rendezvous() {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use dpor_engine::verdict::Outcome;
 use serde::Deserialize;
 
-use crate::run::TestResult;
+use crate::checker::TestResult;
 
 const TEXT: &str = include_str!("../explained.toml");
 
@@ -64,7 +64,11 @@ mod tests {
             target: "--lib".into(),
             name: "a".into(),
             outcome,
+            kind: None,
             message: message.into(),
+            executions: 1,
+            allowed: 0,
+            seconds: 0.0,
         };
         let all = [explained];
         assert!(find(&all, "spin", &result("panic: it timed out", Outcome::Failed)).is_some());
