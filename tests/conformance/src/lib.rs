@@ -4,6 +4,7 @@
 pub mod audits;
 pub mod checker;
 pub mod explained;
+pub mod loom;
 mod packages;
 pub mod page;
 pub mod suites;

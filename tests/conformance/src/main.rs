@@ -10,9 +10,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
+use dpor_conformance::checker::{Checker, build_checker};
 use dpor_conformance::explained::{self, Explained};
 use dpor_conformance::page::{self, SuiteResult};
-use dpor_conformance::checker::{Checker, build_checker};
 use dpor_conformance::repository;
 use dpor_conformance::suites::{SUITES, Suite};
 use dpor_conformance::workspace::Workspace;

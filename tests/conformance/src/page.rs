@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use dpor_engine::verdict::Outcome;
 
-use crate::explained::{self, Explained};
 use crate::checker::TestResult;
+use crate::explained::{self, Explained};
 use crate::suites::Suite;
 
 const INTRODUCTION: &str = include_str!("introduction.md");

@@ -84,9 +84,8 @@ pub fn run(audits: &Audits, checker: &Checker, round: Round) -> Result<Vec<Chang
         results.iter().map(|result| (result.name.as_str(), Verdict::of(result))).collect();
     let changed = |change: Change| {
         let version = packages[&change.package].version.clone();
-        let verdict = |(test, expected): (&String, &Verdict)| {
-            (test.clone(), expected.clone(), found.get(test.as_str()).cloned())
-        };
+        let verdict =
+            |(test, expected): (&String, &Verdict)| (test.clone(), expected.clone(), found.get(test.as_str()).cloned());
         let tests = change.verdicts.iter().map(verdict).collect();
         Changed { change, version, tests }
     };

@@ -29,7 +29,8 @@ fn summary(rows: &[Row]) -> String {
         *outcomes.entry(row.result.outcome.name()).or_default() += 1;
     }
     let order = [Outcome::Passed, Outcome::Failed, Outcome::Incomplete, Outcome::Unsupported];
-    let counts = order.iter().filter_map(|outcome| Some(format!("{} {}", outcomes.get(outcome.name())?, outcome.name())));
+    let counts =
+        order.iter().filter_map(|outcome| Some(format!("{} {}", outcomes.get(outcome.name())?, outcome.name())));
     format!("{} tests of {} crates: {}.", rows.len(), crates.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
@@ -50,7 +51,12 @@ pub fn table(rows: &[Row]) -> String {
         writeln!(
             table,
             "| {} | {} | `{}` | {} | {verdict} | {} | {:.2} |",
-            audited.package.name, audited.package.version, audited.function, audited.what, result.executions, result.seconds
+            audited.package.name,
+            audited.package.version,
+            audited.function,
+            audited.what,
+            result.executions,
+            result.seconds
         )
         .expect("text can be written to");
     }
@@ -96,8 +102,7 @@ mod tests {
     #[test]
     fn a_test_is_a_line_with_its_verdict() {
         let package = Package { name: "queue".into(), version: "1.2.3".into(), directory: "queue".into() };
-        let audited =
-            Audited { package, module: "queue".into(), function: "pop".into(), what: "Pops.".into() };
+        let audited = Audited { package, module: "queue".into(), function: "pop".into(), what: "Pops.".into() };
         let result = TestResult {
             target: "--lib".into(),
             name: "queue::pop".into(),
