@@ -34,13 +34,20 @@ impl Round {
 pub struct Change {
     #[serde(rename = "crate")]
     pub package: String,
-    pub file: String,
-    replace: String,
-    with: String,
     /// What it changes, in words.
     pub what: String,
     /// What is expected of tests then.
     verdicts: BTreeMap<String, Verdict>,
+    edit: Vec<Edit>,
+}
+
+/// A piece of text that is replaced wherever it is in a file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    file: String,
+    replace: String,
+    with: String,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +68,7 @@ impl Changed {
     pub fn surprises(&self) -> impl Iterator<Item = Surprise> + '_ {
         let differs = self.tests.iter().filter(|(_, expected, found)| found.as_ref() != Some(expected));
         differs.map(|(test, expected, found)| Surprise {
-            test: format!("{test} with a change of {}", self.change.file),
+            test: format!("{test} with a change of {}", self.change.package),
             expected: Some(expected.clone()),
             found: found.clone(),
         })
@@ -109,7 +116,8 @@ fn copy<'a>(audits: &'a Audits, changes: &[Change], to: &Path) -> Result<BTreeMa
         packages.insert(change.package.clone(), package.with_context(|| format!("no audit of {}", change.package))?);
     }
     for (name, package) in &packages {
-        copy_changed(package, changes.iter().filter(|change| change.package == *name), &to.join(name))?;
+        let changes = changes.iter().filter(|change| change.package == *name);
+        copy_changed(package, changes.flat_map(|change| &change.edit), &to.join(name))?;
     }
     copy_directory(&audits.directory.join("src"), &to.join("src"))?;
     let manifest = manifest(&fs::read_to_string(audits.directory.join("Cargo.toml"))?, audits, packages.keys())?;
@@ -119,16 +127,16 @@ fn copy<'a>(audits: &'a Audits, changes: &[Change], to: &Path) -> Result<BTreeMa
 }
 
 /// Copies a crate, with changes in its files.
-fn copy_changed<'a>(package: &Package, changes: impl Iterator<Item = &'a Change>, to: &Path) -> Result<()> {
+fn copy_changed<'a>(package: &Package, edits: impl Iterator<Item = &'a Edit>, to: &Path) -> Result<()> {
     let mut files: BTreeMap<&str, String> = BTreeMap::new();
-    for change in changes {
-        let path = package.directory.join(&change.file);
-        let text = match files.get(change.file.as_str()) {
+    for edit in edits {
+        let path = package.directory.join(&edit.file);
+        let text = match files.get(edit.file.as_str()) {
             Some(text) => text.clone(),
             None => fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?,
         };
-        ensure!(text.contains(&change.replace), "{} does not contain\n{}", path.display(), change.replace);
-        files.insert(&change.file, text.replace(&change.replace, &change.with));
+        ensure!(text.contains(&edit.replace), "{} does not contain\n{}", path.display(), edit.replace);
+        files.insert(&edit.file, text.replace(&edit.replace, &edit.with));
     }
     let trouble = || format!("cannot copy {} to {}", package.directory.display(), to.display());
     copy_directory(&package.directory, to).with_context(trouble)?;

@@ -42,6 +42,7 @@ pub fn table(rows: &[Row]) -> String {
     for Row { audited, result } in rows {
         let verdict = match result.allowed {
             0 => Verdict::of(result).to_string(),
+            1 => format!("{}, 1 error allowed", Verdict::of(result)),
             allowed => format!("{}, {allowed} errors allowed", Verdict::of(result)),
         };
         let verdict = match result.outcome {
@@ -66,13 +67,14 @@ pub fn table(rows: &[Row]) -> String {
 /// Why a test was not decided, in a few words: the first sentence, without where it is.
 fn reason(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
-    line.split(';').next().unwrap_or(line)
+    let sentence = line.split(';').next().unwrap_or(line);
+    sentence.strip_prefix("unsupported operation: ").unwrap_or(sentence)
 }
 
-const FIXES: &str = "## Fixes\n\nWith these changes the tests above pass. The runner makes them in copies of the crates \
-                     (`tests/audits/fixes.toml`) and runs the tests again.";
-const SEEDS: &str = "## Seeded bugs\n\nA test that passes must be able to fail. These changes put bugs into copies of crates \
-                     (`tests/audits/seeds.toml`), each of which a test finds.";
+const FIXES: &str = "## Fixes\n\nWhat comes of the tests with the changes that mend the crates. The runner makes them in copies \
+                     (`tests/audits/fixes.toml`).";
+const SEEDS: &str = "## Seeded bugs\n\nA test that passes must be able to fail. These changes put bugs into copies of crates\n\
+                     (`tests/audits/seeds.toml`), and the tests find them.";
 
 fn changes_of(introduction: &str, changes: &[Changed]) -> String {
     let mut text = format!("{introduction}\n\n| crate | change | test | verdict |\n|---|---|---|---|\n");
@@ -81,7 +83,7 @@ fn changes_of(introduction: &str, changes: &[Changed]) -> String {
             tests.iter().map(|(test, _, found)| (format!("`{test}`"), shown(found.as_ref()))).collect();
         let (names, verdicts): (Vec<String>, Vec<String>) = tests.into_iter().unzip();
         let (names, verdicts) = (names.join("<br>"), verdicts.join("<br>"));
-        writeln!(text, "| {} {version} | `{}`: {} | {names} | {verdicts} |", change.package, change.file, change.what)
+        writeln!(text, "| {} {version} | {} | {names} | {verdicts} |", change.package, change.what)
             .expect("text can be written to");
     }
     text

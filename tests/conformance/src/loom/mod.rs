@@ -40,7 +40,11 @@ const LOOM: &str = "--cfg loom";
 pub const LOOM_SUITES: [LoomSuite; 16] = [
     LoomSuite { targets: &["--lib"], filters: &["loom"], ..suite("arcstr", LOOM) },
     LoomSuite { targets: TESTS, options: LOOM_FEATURE, ..suite("async-lock", LOOM) },
-    LoomSuite { targets: &["--test", "loom", "--test", "loom_buckets"], ..suite("boxcar", LOOM) },
+    LoomSuite {
+        targets: &["--test", "loom", "--test", "loom_buckets"],
+        options: LOOM_FEATURE,
+        ..suite("boxcar", LOOM)
+    },
     LoomSuite { targets: &["--lib"], filters: &["fuzz"], ..suite("bytes", LOOM) },
     LoomSuite { targets: TESTS, options: LOOM_FEATURE, ..suite("concurrent-queue", LOOM) },
     LoomSuite { targets: TESTS, options: LOOM_FEATURE, ..suite("crossbeam-epoch", "--cfg crossbeam_loom") },
@@ -51,7 +55,7 @@ pub const LOOM_SUITES: [LoomSuite; 16] = [
     LoomSuite { targets: &["--lib"], filters: &["loom"], ..suite("maitake-sync", LOOM) },
     LoomSuite {
         targets: TESTS,
-        options: &["--all-tests", "--features", "async,std"],
+        options: &["--all-tests", "--features", "async,std,loom"],
         ..suite("oneshot", "--cfg oneshot_loom")
     },
     LoomSuite { targets: TESTS, options: LOOM_FEATURE, ..suite("parking", LOOM) },
