@@ -1,3 +1,6 @@
+use std::future::Future;
+use std::task::{Context, Waker};
+
 use pollster::block_on;
 
 use crate::both;
@@ -24,5 +27,14 @@ fn send_while_awaiting() {
 #[dpor::test]
 fn send_while_dropping() {
     let (sender, receiver) = oneshot::channel();
+    both(move || drop(sender.send(Box::new(1))), move || drop(receiver));
+}
+
+/// A thread sends while another drops a future that it has polled: the channel is freed once, by whoever is last.
+#[dpor::test]
+fn send_while_dropping_polled() {
+    let (sender, receiver) = oneshot::async_channel();
+    let mut receiver = Box::pin(receiver);
+    assert!(receiver.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     both(move || drop(sender.send(Box::new(1))), move || drop(receiver));
 }

@@ -17,7 +17,7 @@ use crate::explained::{self, Explained};
 use crate::packages::{Package, Packages, copy_directory};
 
 /// How many seconds a test has.
-const SECONDS: u32 = 20;
+const SECONDS: u32 = 10;
 
 /// The tests for loom of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
