@@ -11,7 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use dpor_engine::verdict::Outcome;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How many tests a process runs.
 const PORTION: usize = 40;
@@ -19,7 +19,7 @@ const PORTION: usize = 40;
 const MEMORY: &str = "8000000";
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
     pub target: String,
     pub name: String,

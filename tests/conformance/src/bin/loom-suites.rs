@@ -25,6 +25,9 @@ struct Args {
     /// The cargo-dpor to run [default: that of this repository, optimised, built first]
     #[arg(long, value_name = "PATH")]
     checker: Option<PathBuf>,
+    /// Take results that are in the target directory, and run only what is missing
+    #[arg(long)]
+    keep: bool,
     /// Use the newest dependencies of the crates, and lock them
     #[arg(long)]
     update: bool,
@@ -54,7 +57,8 @@ fn run(args: &Args) -> Result<bool> {
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let mut results = Vec::new();
     for suite in chosen {
-        let result = suites.run(suite, &program, jobs)?;
+        let kept = if args.keep { suites.kept(suite)? } else { None };
+        let result = kept.map_or_else(|| suites.run(suite, &program, jobs), Ok)?;
         eprintln!("{}", loom::table(std::slice::from_ref(&result)).lines().last().unwrap_or_default());
         results.push(result);
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use dpor_engine::verdict::Outcome;
+use serde::{Deserialize, Serialize};
 
 use crate::checker::{Checker, Job, TestResult};
 use crate::explained::{self, Explained};
@@ -59,7 +60,7 @@ pub const LOOM_SUITES: [LoomSuite; 16] = [
         ..suite("oneshot", "--cfg oneshot_loom")
     },
     LoomSuite { targets: TESTS, options: LOOM_FEATURE, ..suite("parking", LOOM) },
-    LoomSuite { targets: &["--lib"], ..suite("sharded-slab", LOOM) },
+    LoomSuite { targets: &["--lib"], filters: &["loom_"], ..suite("sharded-slab", LOOM) },
     LoomSuite { targets: &["--lib"], ..suite("thingbuf", LOOM) },
     LoomSuite {
         targets: &["--lib"],
@@ -117,6 +118,14 @@ pub fn table(results: &[LoomResult]) -> String {
     page::table(results)
 }
 
+/// Results as they are kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    version: String,
+    tests: Vec<TestResult>,
+    time: Duration,
+}
+
 /// Where the crates are copied to, and from.
 pub struct LoomSuites<'a> {
     repository: &'a Path,
@@ -131,6 +140,15 @@ impl<'a> LoomSuites<'a> {
         Ok(LoomSuites { repository, packages, update })
     }
 
+    /// What came of a crate's tests when they were last run here, if it was this version.
+    pub fn kept(&self, suite: LoomSuite) -> Result<Option<LoomResult>> {
+        let version = self.packages.find(suite.name)?.version;
+        let Ok(text) = fs::read(self.results(suite.name)) else { return Ok(None) };
+        let kept: Kept = serde_json::from_slice(&text).context("cannot read results that were kept")?;
+        let Kept { tests, time, .. } = kept;
+        Ok((kept.version == version).then_some(LoomResult { suite, version, tests, time }))
+    }
+
     /// Copies a crate, and runs its tests.
     pub fn run(&self, suite: LoomSuite, program: &Path, jobs: usize) -> Result<LoomResult> {
         let package = self.packages.find(suite.name)?;
@@ -139,11 +157,16 @@ impl<'a> LoomSuites<'a> {
         let target = directory.join("target");
         let checker = Checker { program: program.to_owned(), target, directory: directory.clone(), jobs };
         let tests = checker.run(&suite.job()).with_context(|| format!("{} could not be run", suite.name))?;
+        let lock = fs::read_to_string(directory.join("Cargo.lock"))?;
+        ensure!(!lock.contains("name = \"generator\""), "{} was run with loom itself", suite.name);
         if self.update {
             fs::create_dir_all(self.lock(suite.name).parent().context("locks are in a directory")?)?;
             fs::copy(directory.join("Cargo.lock"), self.lock(suite.name))?;
         }
-        Ok(LoomResult { suite, version: package.version, tests, time: start.elapsed() })
+        let kept = Kept { version: package.version, tests, time: start.elapsed() };
+        fs::write(self.results(suite.name), serde_json::to_vec(&kept)?)?;
+        let Kept { version, tests, time } = kept;
+        Ok(LoomResult { suite, version, tests, time })
     }
 
     fn copy(&self, package: &Package) -> Result<PathBuf> {
@@ -153,11 +176,19 @@ impl<'a> LoomSuites<'a> {
         let text = fs::read_to_string(package.directory.join("Cargo.toml"))?;
         let manifest = manifest(&text, &self.repository.join("dpor/loom"))?;
         fs::write(directory.join("Cargo.toml"), manifest)?;
+        let (lock, own) = (self.lock(&package.name), directory.join("Cargo.lock"));
         if !self.update {
-            let lock = self.lock(&package.name);
-            fs::copy(&lock, directory.join("Cargo.lock")).with_context(|| format!("cannot copy {}", lock.display()))?;
+            fs::copy(&lock, &own).with_context(|| format!("cannot copy {}", lock.display()))?;
+        } else if own.exists() {
+            // It may have come with the crate, and name a loom.
+            fs::remove_file(&own).with_context(|| format!("cannot remove {}", own.display()))?;
         }
         Ok(directory)
+    }
+
+    /// Where results are kept.
+    fn results(&self, name: &str) -> PathBuf {
+        self.repository.join("target/loom").join(name).with_extension("json")
     }
 
     /// What a crate depends on, in the versions that were last tried.
