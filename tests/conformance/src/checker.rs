@@ -38,7 +38,8 @@ pub struct TestResult {
 /// The tests of a package, and how they are run.
 #[derive(Clone, Debug, Default)]
 pub struct Job<'a> {
-    pub package: &'a str,
+    /// `None` for the one package of its workspace.
+    pub package: Option<&'a str>,
     /// Arguments that choose targets.
     pub targets: &'a [&'a str],
     /// Arguments that choose features, and what counts as a test.
@@ -169,7 +170,10 @@ impl Checker {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
         command.args(["test", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]).args(job.options);
-        command.args(["-p", job.package]).current_dir(&self.directory).stdin(Stdio::null());
+        if let Some(package) = job.package {
+            command.args(["-p", package]);
+        }
+        command.current_dir(&self.directory).stdin(Stdio::null());
         command.env("CARGO_TARGET_DIR", &self.target);
         if !job.flags.is_empty() {
             command.env("RUSTFLAGS", job.flags);

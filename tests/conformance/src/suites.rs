@@ -18,7 +18,7 @@ impl Suite {
     /// All its tests, whether they were written for the checker or not.
     pub fn job(&self) -> Job<'_> {
         Job {
-            package: self.name,
+            package: Some(self.name),
             targets: self.targets,
             options: &["--all-tests"],
             seconds: self.seconds,

@@ -117,5 +117,5 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 fn job(filters: Vec<String>) -> Job<'static> {
-    Job { package: PACKAGE, seconds: SECONDS, filters, ..Job::default() }
+    Job { package: Some(PACKAGE), seconds: SECONDS, filters, ..Job::default() }
 }

@@ -205,7 +205,7 @@ impl LoomSuite {
 
     fn job(&self) -> Job<'_> {
         Job {
-            package: self.name,
+            package: None,
             targets: self.targets,
             options: self.options,
             filters: self.filters.iter().map(|filter| filter.to_string()).collect(),
