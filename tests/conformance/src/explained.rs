@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use dpor_engine::verdict::Outcome;
 use serde::Deserialize;
 
-use crate::run::TestResult;
+use crate::checker::TestResult;
 
 const TEXT: &str = include_str!("../explained.toml");
 
@@ -42,12 +42,15 @@ pub fn find<'a>(all: &'a [Explained], suite: &str, result: &TestResult) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loom::LOOM_SUITES;
     use crate::suites::SUITES;
 
     #[test]
     fn explanations_are_of_tests_in_suites() {
         for explained in all().unwrap() {
-            assert!(SUITES.iter().any(|suite| suite.name == explained.suite), "{explained:?}");
+            let is_known = SUITES.iter().any(|suite| suite.name == explained.suite)
+                || LOOM_SUITES.iter().any(|suite| suite.explained_as() == explained.suite);
+            assert!(is_known, "{explained:?}");
             assert!(!explained.why.is_empty() && !explained.message.is_empty(), "{explained:?}");
         }
     }
@@ -64,7 +67,11 @@ mod tests {
             target: "--lib".into(),
             name: "a".into(),
             outcome,
+            kind: None,
             message: message.into(),
+            executions: 1,
+            allowed: 0,
+            seconds: 0.0,
         };
         let all = [explained];
         assert!(find(&all, "spin", &result("panic: it timed out", Outcome::Failed)).is_some());

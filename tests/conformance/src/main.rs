@@ -1,11 +1,5 @@
 //! Runs test suites that others wrote under cargo-dpor, and writes down what came of it.
 
-mod explained;
-mod page;
-mod run;
-mod suites;
-mod workspace;
-
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -16,11 +10,12 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use crate::explained::Explained;
-use crate::page::SuiteResult;
-use crate::run::{Checker, build_checker};
-use crate::suites::{SUITES, Suite};
-use crate::workspace::Workspace;
+use dpor_conformance::checker::{Checker, build_checker};
+use dpor_conformance::explained::{self, Explained};
+use dpor_conformance::page::{self, SuiteResult};
+use dpor_conformance::repository;
+use dpor_conformance::suites::{SUITES, Suite};
+use dpor_conformance::workspace::Workspace;
 
 /// Run test suites that others wrote under cargo-dpor
 #[derive(Debug, Parser)]
@@ -61,7 +56,8 @@ fn conformance(args: &Args) -> Result<bool> {
         Some(program) => (std::path::absolute(program)?, "target-of-another"),
         None => (build_checker(&repository)?, "target"),
     };
-    let checker = Checker { program, target, directory: workspace.directory.clone(), jobs };
+    let directory = workspace.directory.clone();
+    let checker = Checker { program, target: directory.join(target), directory, jobs };
     let mut results = Vec::new();
     for suite in chosen {
         let result = run_suite(&checker, &workspace, suite)?;
@@ -84,7 +80,7 @@ fn conformance(args: &Args) -> Result<bool> {
 
 fn run_suite(checker: &Checker, workspace: &Workspace, suite: Suite) -> Result<SuiteResult> {
     let start = Instant::now();
-    let tests = checker.run(&suite).with_context(|| format!("the suite {} could not be run", suite.name))?;
+    let tests = checker.run(&suite.job()).with_context(|| format!("the suite {} could not be run", suite.name))?;
     Ok(SuiteResult { suite, version: workspace.version(&suite)?, tests, time: start.elapsed() })
 }
 
@@ -113,12 +109,6 @@ fn chosen(names: &[String]) -> Result<Vec<Suite>> {
         }
     };
     names.iter().map(find).collect()
-}
-
-/// The root of the repository that this is part of.
-fn repository() -> Result<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(own.ancestors().nth(2).context("this package is in tests/conformance")?.to_owned())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

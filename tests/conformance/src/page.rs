@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use dpor_engine::verdict::Outcome;
 
+use crate::checker::TestResult;
 use crate::explained::{self, Explained};
-use crate::run::TestResult;
 use crate::suites::Suite;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -124,7 +124,16 @@ mod tests {
     use crate::suites::SUITES;
 
     fn result(name: &str, outcome: Outcome, message: &str) -> TestResult {
-        TestResult { target: "--lib".into(), name: name.into(), outcome, message: message.into() }
+        TestResult {
+            target: "--lib".into(),
+            name: name.into(),
+            outcome,
+            kind: None,
+            message: message.into(),
+            executions: 1,
+            allowed: 0,
+            seconds: 0.0,
+        }
     }
 
     #[test]

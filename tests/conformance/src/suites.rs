@@ -1,5 +1,7 @@
 //! The suites.
 
+use crate::checker::Job;
+
 /// A test suite that others wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suite {
@@ -8,8 +10,21 @@ pub struct Suite {
     pub origin: Origin,
     /// How many seconds a test has.
     pub seconds: u32,
-    /// Arguments that choose targets and features.
-    pub options: &'static [&'static str],
+    /// Arguments that choose targets.
+    pub targets: &'static [&'static str],
+}
+
+impl Suite {
+    /// All its tests, whether they were written for the checker or not.
+    pub fn job(&self) -> Job<'_> {
+        Job {
+            package: Some(self.name),
+            targets: self.targets,
+            options: &["--all-tests"],
+            seconds: self.seconds,
+            ..Job::default()
+        }
+    }
 }
 
 /// Where a suite comes from.
@@ -23,8 +38,8 @@ pub enum Origin {
 
 /// All suites, in the order in which they are run.
 pub const SUITES: [Suite; 17] = [
-    Suite { options: &["--test", "coretests"], ..from_toolchain("coretests", 200) },
-    Suite { options: &["--lib", "--tests"], ..from_toolchain("alloctests", 200) },
+    Suite { targets: &["--test", "coretests"], ..from_toolchain("coretests", 200) },
+    Suite { targets: &["--lib", "--tests"], ..from_toolchain("alloctests", 200) },
     from_toolchain("stdtests", 5),
     from_registry("arc-swap"),
     from_registry("atomic-waker"),
@@ -43,9 +58,9 @@ pub const SUITES: [Suite; 17] = [
 ];
 
 const fn from_toolchain(name: &'static str, seconds: u32) -> Suite {
-    Suite { name, origin: Origin::Toolchain, seconds, options: &[] }
+    Suite { name, origin: Origin::Toolchain, seconds, targets: &[] }
 }
 
 const fn from_registry(name: &'static str) -> Suite {
-    Suite { name, origin: Origin::Registry, seconds: 10, options: &[] }
+    Suite { name, origin: Origin::Registry, seconds: 10, targets: &[] }
 }

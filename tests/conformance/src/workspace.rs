@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::packages::{Packages, copy_directory, output};
 use crate::suites::{Origin, SUITES, Suite};
 
 /// What the copied packages depend on, in the versions that were last tried.
@@ -48,15 +49,9 @@ impl Workspace {
     }
 
     fn copy_from_registry(&self, manifest: &Path) -> Result<()> {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["metadata", "--format-version", "1", "--locked", "--manifest-path"]).arg(manifest);
-        let metadata: serde_json::Value = serde_json::from_str(&output(&mut cargo)?)?;
-        let packages = metadata["packages"].as_array().context("cargo names no packages")?;
+        let packages = Packages::of(manifest)?;
         for suite in SUITES.iter().filter(|suite| suite.origin == Origin::Registry) {
-            let package = packages.iter().find(|package| package["name"] == suite.name);
-            let manifest = package.and_then(|package| package["manifest_path"].as_str());
-            let manifest = manifest.with_context(|| format!("{} is not among the fetched packages", suite.name))?;
-            self.copy(Path::new(manifest).parent().context("a manifest is in a directory")?, suite.name)?;
+            self.copy(&packages.find(suite.name)?.directory, suite.name)?;
         }
         Ok(())
     }
@@ -92,29 +87,4 @@ fn manifest() -> String {
          [profile.test.package.stdtests]\nrustflags = [\"-Zcrate-attr=feature(sync_poison_mod)\"]\n",
         members.join(", ")
     )
-}
-
-/// Copies what is not there yet, or has changed: what stays the same need not be compiled again.
-fn copy_directory(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_directory(&entry.path(), &target)?;
-        } else {
-            let text = fs::read(entry.path())?;
-            if fs::read(&target).ok().as_ref() != Some(&text) {
-                fs::write(&target, text)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What a command prints.
-pub fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
-    ensure!(output.status.success(), "{command:?} failed\n{}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }

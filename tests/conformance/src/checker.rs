@@ -1,4 +1,4 @@
-//! Runs a suite: its tests in portions, several at a time, each portion by a process of its own.
+//! Runs the tests of a package under the checker: in portions, several at a time, each portion by a process of its own.
 //!
 //! A test that takes all memory, or that ends the checker in another way, costs only itself: it counts as lost, and the
 //! rest of its portion is run again without it.
@@ -11,9 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use dpor_engine::verdict::Outcome;
-use serde::Deserialize;
-
-use crate::suites::Suite;
+use serde::{Deserialize, Serialize};
 
 /// How many tests a process runs.
 const PORTION: usize = 40;
@@ -21,13 +19,37 @@ const PORTION: usize = 40;
 const MEMORY: &str = "8000000";
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
     pub target: String,
     pub name: String,
     pub outcome: Outcome,
+    /// The kind of error, where it failed.
+    pub kind: Option<String>,
     /// Why it did not pass.
     pub message: String,
+    /// How many executions were explored.
+    pub executions: u64,
+    /// How many errors were accepted.
+    pub allowed: u64,
+    pub seconds: f64,
+}
+
+/// The tests of a package, and how they are run.
+#[derive(Clone, Debug, Default)]
+pub struct Job<'a> {
+    /// `None` for the one package of its workspace.
+    pub package: Option<&'a str>,
+    /// Arguments that choose targets.
+    pub targets: &'a [&'a str],
+    /// Arguments that choose features, and what counts as a test.
+    pub options: &'a [&'a str],
+    /// Only tests whose names contain one of these; all tests where there are none.
+    pub filters: Vec<String>,
+    /// How many seconds a test has.
+    pub seconds: u32,
+    /// Flags for the compiler.
+    pub flags: &'a str,
 }
 
 /// One line of what `cargo dpor test --format json` prints.
@@ -39,6 +61,12 @@ struct Line {
     target: Option<Target>,
     outcome: Option<Outcome>,
     error: Option<Error>,
+    #[serde(default)]
+    executions: u64,
+    #[serde(default)]
+    allowed: u64,
+    #[serde(default)]
+    seconds: f64,
 }
 
 #[derive(Deserialize)]
@@ -59,24 +87,24 @@ type Portion = (String, Vec<String>);
 /// The checker that is tried.
 pub struct Checker {
     pub program: PathBuf,
-    /// Where it compiles the suites to, in the workspace: what one checker has compiled is of no use to another.
-    pub target: &'static str,
-    /// The workspace of the suites.
+    /// Where it compiles to: what one checker has compiled is of no use to another.
+    pub target: PathBuf,
+    /// The workspace of the packages.
     pub directory: PathBuf,
     /// How many processes run at a time.
     pub jobs: usize,
 }
 
 impl Checker {
-    /// Runs all tests of a suite.
-    pub fn run(&self, suite: &Suite) -> Result<Vec<TestResult>> {
-        let portions = Mutex::new(self.portions(suite)?);
+    /// Runs all tests of a job.
+    pub fn run(&self, job: &Job) -> Result<Vec<TestResult>> {
+        let portions = Mutex::new(self.portions(job)?);
         let results = Mutex::new(Vec::new());
         thread::scope(|scope| {
             let work = || -> Result<()> {
                 loop {
                     let Some(portion) = lock(&portions).pop_front() else { return Ok(()) };
-                    let portion_results = self.run_portion(suite, portion)?;
+                    let portion_results = self.run_portion(job, portion)?;
                     lock(&results).extend(portion_results);
                 }
             };
@@ -88,10 +116,10 @@ impl Checker {
         Ok(results)
     }
 
-    /// The tests of a suite, cut into portions.
-    fn portions(&self, suite: &Suite) -> Result<VecDeque<Portion>> {
-        let mut command = self.command(suite);
-        command.args(suite.options).args(["--list", "--format", "json"]);
+    /// The tests of a job, cut into portions.
+    fn portions(&self, job: &Job) -> Result<VecDeque<Portion>> {
+        let mut command = self.command(job);
+        command.args(job.targets).args(["--list", "--format", "json"]).args(&job.filters);
         let output = command.stderr(Stdio::piped()).output().with_context(|| format!("cannot run {command:?}"))?;
         ensure!(output.status.success(), "{command:?} failed\n{}", String::from_utf8_lossy(&output.stderr));
         let mut targets: Vec<Portion> = Vec::new();
@@ -108,26 +136,25 @@ impl Checker {
     }
 
     /// Runs some tests of a target; as often as it takes.
-    fn run_portion(&self, suite: &Suite, (target, mut names): Portion) -> Result<Vec<TestResult>> {
+    fn run_portion(&self, job: &Job, (target, mut names): Portion) -> Result<Vec<TestResult>> {
         let mut results = Vec::new();
         while !names.is_empty() {
             let before = results.len();
-            let trouble = self.run_once(suite, &target, &names, &mut results)?;
+            let trouble = self.run_once(job, &target, &names, &mut results)?;
             let done: HashSet<&str> = results[before..].iter().map(|result| result.name.as_str()).collect();
             names.retain(|name| !done.contains(name.as_str()));
             if !names.is_empty() {
                 let name = names.remove(0);
-                let (target, outcome) = (target.clone(), Outcome::Incomplete);
-                results.push(TestResult { target, name, outcome, message: trouble });
+                results.push(TestResult::lost(target.clone(), name, trouble));
             }
         }
         Ok(results)
     }
 
-    fn run_once(&self, suite: &Suite, target: &str, names: &[String], to: &mut Vec<TestResult>) -> Result<String> {
-        let mut command = self.command(suite);
+    fn run_once(&self, job: &Job, target: &str, names: &[String], to: &mut Vec<TestResult>) -> Result<String> {
+        let mut command = self.command(job);
         command.args(target.split(' ')).args(["--format", "json", "--exact", "--workers", "1", "--timeout"]);
-        command.arg(suite.seconds.to_string()).args(names);
+        command.arg(job.seconds.to_string()).args(names);
         let output = command.stderr(Stdio::piped()).output().with_context(|| format!("cannot run {command:?}"))?;
         let lines = String::from_utf8_lossy(&output.stdout);
         let lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
@@ -139,13 +166,27 @@ impl Checker {
     }
 
     /// `cargo dpor test` for a package, with limited memory.
-    fn command(&self, suite: &Suite) -> Command {
+    fn command(&self, job: &Job) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
-        command.args(["test", "--all-tests", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]);
-        command.args(["-p", suite.name]).current_dir(&self.directory).stdin(Stdio::null());
-        command.env("CARGO_TARGET_DIR", self.directory.join(self.target));
+        command.args(["test", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]).args(job.options);
+        if let Some(package) = job.package {
+            command.args(["-p", package]);
+        }
+        command.current_dir(&self.directory).stdin(Stdio::null());
+        command.env("CARGO_TARGET_DIR", &self.target);
+        if !job.flags.is_empty() {
+            command.env("RUSTFLAGS", job.flags);
+        }
         command
+    }
+}
+
+impl TestResult {
+    /// A test that took the checker with it.
+    fn lost(target: String, name: String, message: String) -> TestResult {
+        let outcome = Outcome::Incomplete;
+        TestResult { target, name, outcome, kind: None, message, executions: 0, allowed: 0, seconds: 0.0 }
     }
 }
 
@@ -162,11 +203,12 @@ impl Target {
 impl Line {
     fn result(self, target: &str) -> Option<TestResult> {
         let outcome = self.outcome.filter(|_| self.event == "test")?;
-        let message = self.error.map(|error| match outcome {
-            Outcome::Failed => format!("{}: {}", error.kind, error.message),
-            _ => error.message,
-        });
-        Some(TestResult { target: target.to_owned(), name: self.name, outcome, message: message.unwrap_or_default() })
+        let (kind, message) = match (outcome, self.error) {
+            (Outcome::Failed, Some(error)) => (Some(error.kind.clone()), format!("{}: {}", error.kind, error.message)),
+            (_, error) => (None, error.map(|error| error.message).unwrap_or_default()),
+        };
+        let Line { name, executions, allowed, seconds, .. } = self;
+        Some(TestResult { target: target.to_owned(), name, outcome, kind, message, executions, allowed, seconds })
     }
 }
 

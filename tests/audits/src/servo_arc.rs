@@ -1,0 +1,28 @@
+use servo_arc::Arc;
+
+use crate::both;
+
+/// Two threads drop the last two handles: the value is freed once, after both have read it.
+#[dpor::test]
+fn two_drops() {
+    let one = Arc::new(Box::new(1));
+    let two = one.clone();
+    let (a, b) = both(move || **one, move || **two);
+    assert_eq!((a, b), (1, 1));
+}
+
+/// A thread drops its handle while another wants unique access: only if nobody else has it.
+#[dpor::test]
+fn get_mut_while_dropping() {
+    let mut one = Arc::new(1);
+    let two = one.clone();
+    let (seen, ()) = both(
+        move || *two,
+        || {
+            if let Some(number) = Arc::get_mut(&mut one) {
+                *number = 2;
+            }
+        },
+    );
+    assert_eq!(seen, 1);
+}
