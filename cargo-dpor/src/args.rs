@@ -36,6 +36,10 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Build the standard library with its MIR, once (`test` does this on its first run)
     Setup(SetupArgs),
+    /// Write the program of a test to a file, to be checked by `run`
+    Build(Box<BuildArgs>),
+    /// Check a test whose program `build` has written, without a compiler
+    Run(Box<RunArgs>),
     /// Explain a kind of error, with an example
     Explain(ExplainArgs),
     /// Run litmus tests, without a compiler
@@ -50,6 +54,57 @@ pub struct SetupArgs {
     /// When to use colors (auto: if the output is a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo dpor build -o pop.dpor --exact tests::pop   the program of one test\n  cargo dpor build -o programs/                     of each, in a file named by its digest\n  cargo dpor run pop.dpor                           check it: no compiler, no source is needed"
+)]
+pub struct BuildArgs {
+    /// Only tests whose name contains one of these
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Match the filters against full names
+    #[arg(long)]
+    pub exact: bool,
+    /// The file for the program; or a directory, in which each program gets a file named by its digest
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    #[command(flatten)]
+    pub cargo: CargoArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The report is that of `cargo dpor test`, and the options mean the same.\nExit codes: 0 the test passed; 1 it did not; 2 it could not be run."
+)]
+pub struct RunArgs {
+    /// The file that `cargo dpor build` has written
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Show the output of the test, also if it passes
+    #[arg(long, alias = "no-capture")]
+    pub nocapture: bool,
+    /// Print human-readable text, JSON lines, JUnit XML, or annotations for GitHub
+    #[arg(long, default_value = "human")]
+    pub format: Format,
+    /// Show the relevant steps of a failing execution, or all of them
+    #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
+    pub trace: Extent,
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Write a page with a picture of each failing execution
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Say why exploring began again
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[command(flatten)]
+    pub explore: ExploreArgs,
 }
 
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ pub use source::Sources;
 
 use std::env;
 use std::io::{self, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::check::Cover;
@@ -131,13 +131,13 @@ pub trait Report {
     fn end(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
-/// What the user wants to be told of a run. Paths are relative to `root`.
-pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
+/// What the user wants to be told of a run.
+pub fn for_args(args: &TestArgs, sources: &Sources) -> Box<dyn Report> {
     let workers = settings::workers(&args.explore);
     for_format(
         args.format,
         args.color,
-        root,
+        sources,
         Details {
             nocapture: args.nocapture,
             workers,
@@ -149,16 +149,16 @@ pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
 }
 
 /// The report in a format.
-pub fn for_format(format: Format, color: ColorChoice, root: &Path, details: Details) -> Box<dyn Report> {
+pub fn for_format(format: Format, color: ColorChoice, sources: &Sources, details: Details) -> Box<dyn Report> {
     match format {
-        Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details)),
+        Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), sources.clone(), details)),
         Format::Json => Box::new(json::Json::new(stdout(), details)),
-        Format::Junit => Box::new(junit::Junit::new(junit::Destination::stdout(), root.to_owned(), details)),
+        Format::Junit => Box::new(junit::Junit::new(junit::Destination::stdout(), sources.clone(), details)),
         Format::Github => {
             let out = printable::WithoutCommands::new(stdout());
-            let human = human::Human::new(out, Style::for_stdout(color), root.to_owned(), details);
+            let human = human::Human::new(out, Style::for_stdout(color), sources.clone(), details);
             let repository = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
-            Box::new(github::Github::new(human, root, repository))
+            Box::new(github::Github::new(human, sources.root(), repository))
         }
     }
 }
@@ -193,7 +193,7 @@ pub mod fixture {
     use std::sync::Arc;
 
     use dpor_engine::check::Recording;
-    use dpor_engine::program::{FuncId, Origin, PlaceId, Program, TestConfig};
+    use dpor_engine::program::{FuncId, Function, Op, Origin, Place, PlaceId, Program, Quiet, TestConfig};
     use dpor_engine::trace::Trace;
     use dpor_engine::verdict::{ErrorKind, Location};
     use dpor_engine::vm::Role;
@@ -208,8 +208,35 @@ pub mod fixture {
         Location { file: "src/lib.rs".into(), line, column: 13 }
     }
 
+    /// A program with one function, which does nothing.
+    fn program() -> Program {
+        let function = Function {
+            name: "tests::pops".into(),
+            origin: Origin::User,
+            quiet: Quiet::No,
+            registers: 0,
+            params: 0,
+            results: 0,
+            frame_size: 0,
+            slots: Vec::new(),
+            code: vec![Op::Return],
+            code_places: vec![PlaceId(0)],
+            lists: Vec::new(),
+            switches: Vec::new(),
+            ranges: Vec::new(),
+            links: Vec::new(),
+            place: PlaceId(0),
+        };
+        Program {
+            functions: vec![function],
+            files: vec!["src/lib.rs".into()],
+            places: vec![Place { file: 0, line: 1, column: 1 }],
+            ..Program::default()
+        }
+    }
+
     pub fn binary() -> Binary {
-        let program = Arc::new(Program::default());
+        let program = Arc::new(program());
         Binary {
             package: "stack".into(),
             kind: TargetKind::Lib,
@@ -217,7 +244,7 @@ pub mod fixture {
             directory: "/stack".into(),
             defaults: Defaults::default(),
             program,
-            fingerprint: Default::default(),
+            parts: Default::default(),
         }
     }
 

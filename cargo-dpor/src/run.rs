@@ -1,5 +1,6 @@
 //! Checks the selected tests, one after the other.
 
+use std::cell::LazyCell;
 use std::fs;
 use std::path::Path;
 use std::process;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dpor_engine::explore::Stats;
 use dpor_engine::interrupt::Interrupt;
+use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -81,13 +83,18 @@ impl Run<'_> {
     fn run_target(&self, target: &SelectedTarget, summary: &mut Summary, report: &mut dyn Report) -> Result<()> {
         for selected in &target.tests {
             let settings = self.settings(target.binary, selected)?;
+            // What is explored is the program of the test: it does not depend on what other tests there are.
+            let own = LazyCell::new(|| target.binary.only(selected.test));
             let several_models = settings.len() > 1;
             for settings in settings {
                 if self.interrupt.is_requested() {
                     summary.not_run += 1;
                     continue;
                 }
-                let result = self.run_test(target.binary, selected, settings, several_models)?;
+                let result = match selected.ignored {
+                    true => ignored(target.binary, selected.test, settings),
+                    false => self.run_test(&own, &own.program.tests[0], settings, several_models),
+                };
                 summary.count(result.verdict.outcome);
                 report.test(&result)?;
             }
@@ -105,28 +112,11 @@ impl Run<'_> {
     fn run_test<'a>(
         &self,
         binary: &'a Binary,
-        selected: &SelectedTest<'a>,
+        test: &'a Test,
         settings: Settings,
         several_models: bool,
-    ) -> Result<TestResult<'a>> {
-        let test = selected.test;
-        let mut result = TestResult {
-            binary,
-            test,
-            settings,
-            several_models,
-            verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
-            output: Output::default(),
-            stats: Stats::default(),
-            covers: Vec::new(),
-            restarts: Vec::new(),
-            survey: None,
-            duration: Duration::ZERO,
-            advice: None,
-        };
-        if selected.ignored {
-            return Ok(result);
-        }
+    ) -> TestResult<'a> {
+        let mut result = TestResult { several_models, ..ignored(binary, test, settings) };
         memory::give_back(result.settings.max_memory);
         let start = Instant::now();
         let title = format!("{} {}", binary.id(), test.name);
@@ -143,7 +133,7 @@ impl Run<'_> {
         result.verdict = verdict.with_missing(checked.missing);
         self.keep(&mut result);
         result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
-        Ok(result)
+        result
     }
 
     /// Writes the failing executions of a test to files. What was found counts, whether or not there is room for those.
@@ -155,6 +145,24 @@ impl Run<'_> {
         for error in [recorded, drawn].into_iter().filter_map(Result::err) {
             eprintln!("{warning}: {error:#}");
         }
+    }
+}
+
+/// A test that is not run.
+fn ignored<'a>(binary: &'a Binary, test: &'a Test, settings: Settings) -> TestResult<'a> {
+    TestResult {
+        binary,
+        test,
+        settings,
+        several_models: false,
+        verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
+        output: Output::default(),
+        stats: Stats::default(),
+        covers: Vec::new(),
+        restarts: Vec::new(),
+        survey: None,
+        duration: Duration::ZERO,
+        advice: None,
     }
 }
 

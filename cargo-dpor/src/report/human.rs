@@ -1,7 +1,6 @@
 //! Text for people: a line for each test, and all there is to say of those that did not pass.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::explore::{AwaitLevel, Equivalence, Stats};
@@ -33,9 +32,9 @@ pub struct Human<W> {
 }
 
 impl<W: Write> Human<W> {
-    pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
+    pub fn new(out: W, style: Style, sources: Sources, details: Details) -> Human<W> {
         let (not_passed, times, kinds) = (Vec::new(), Vec::new(), Vec::new());
-        Human { out, style, sources: Sources::new(root), details, not_passed, times, kinds }
+        Human { out, style, sources, details, not_passed, times, kinds }
     }
 
     /// Where the text goes.
@@ -272,7 +271,7 @@ mod tests {
     fn report(nocapture: bool, act: impl FnOnce(&mut Human<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
         let details = Details { nocapture, workers: 1, ..Details::default() };
-        act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), details)).unwrap();
+        act(&mut Human::new(&mut out, Style::plain(), Sources::new("/nowhere".into()), details)).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -301,7 +300,7 @@ mod tests {
         let (binary, test) = (fixture::binary(), fixture::test(""));
         let mut out = Vec::new();
         let details = Details { slow: true, ..Details::default() };
-        let mut human = Human::new(&mut out, Style::plain(), "/nowhere".into(), details);
+        let mut human = Human::new(&mut out, Style::plain(), Sources::new("/nowhere".into()), details);
         for milliseconds in [5, 2000, 30] {
             let mut result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
             result.duration = Duration::from_millis(milliseconds);

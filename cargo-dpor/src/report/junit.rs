@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write, stdout};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::verdict::Outcome;
@@ -65,8 +64,8 @@ pub struct Junit<W> {
 }
 
 impl<W: Write> Junit<W> {
-    pub fn new(out: Destination<W>, root: PathBuf, details: Details) -> Junit<W> {
-        Junit { out, sources: Sources::new(root), trace: details.trace, suites: Vec::new() }
+    pub fn new(out: Destination<W>, sources: Sources, details: Details) -> Junit<W> {
+        Junit { out, sources, trace: details.trace, suites: Vec::new() }
     }
 
     /// All of it.
