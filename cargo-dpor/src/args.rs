@@ -40,6 +40,8 @@ pub enum Command {
     Build(Box<BuildArgs>),
     /// Check a test whose program `build` has written, without a compiler
     Run(Box<RunArgs>),
+    /// Forget which tests have passed
+    Clean(CleanArgs),
     /// Explain a kind of error, with an example
     Explain(ExplainArgs),
     /// Run litmus tests, without a compiler
@@ -108,6 +110,23 @@ pub struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Nothing is removed but what cargo-dpor itself has written.")]
+pub struct CleanArgs {
+    /// Remove everything that cargo-dpor has in the target directory: builds and recorded executions, too
+    #[arg(long)]
+    pub all: bool,
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Directory for all generated artifacts; cargo-dpor uses its subdirectory `dpor`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<PathBuf>,
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Example: cargo dpor explain data-race")]
 pub struct ExplainArgs {
     /// An error kind, `incomplete` or `unsupported` [default: list all of them]
@@ -166,6 +185,9 @@ pub struct TestArgs {
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
+    /// Check all tests, also those that have passed before and have not changed since
+    #[arg(long)]
+    pub no_cache: bool,
     /// Print human-readable text, JSON lines, JUnit XML, or annotations for GitHub
     #[arg(long, default_value = "human")]
     pub format: Format,

@@ -196,7 +196,7 @@ pub fn run(args: RunArgs) -> Result<u8> {
     let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &sources)).transpose()?;
     let recorder = Recorder::idle();
     let interrupt = Interrupt::default();
-    let run = Run { args: &args, recorder: &recorder, root: Path::new(""), gallery, interrupt };
+    let run = Run { args: &args, recorder: &recorder, root: Path::new(""), gallery, interrupt, cache: None };
     let summary = run.run(&selection, &mut *report)?;
     Ok(if summary.all_passed() { PASSED } else { NOT_PASSED })
 }
@@ -209,6 +209,7 @@ fn test_args(args: RunArgs) -> TestArgs {
         slow: false,
         nocapture: args.nocapture,
         no_fail_fast: false,
+        no_cache: true,
         format: args.format,
         trace: args.trace,
         color: args.color,

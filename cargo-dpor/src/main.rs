@@ -9,7 +9,9 @@
 mod advice;
 mod args;
 mod artifact;
+mod cache;
 mod check;
+mod clean;
 mod compile;
 mod defaults;
 mod explain;
@@ -40,6 +42,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
+use cache::Cache;
+
 use args::{Cli, ColorChoice, Command, NoTests, SetupArgs, TestArgs};
 use dpor_engine::interrupt::Interrupt;
 use picture::Gallery;
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         Command::Test(args) => Style::for_stderr(args.color),
         Command::Replay(args) => Style::for_stderr(args.color),
         Command::Setup(args) => Style::for_stderr(args.color),
+        Command::Clean(args) => Style::for_stderr(args.color),
         Command::Build(args) => Style::for_stderr(args.color),
         Command::Run(args) => Style::for_stderr(args.color),
         Command::Litmus(_) | Command::Explain(_) => Style::for_stderr(ColorChoice::Auto),
@@ -75,6 +80,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Setup(args) => setup(&args),
+        Command::Clean(args) => clean::clean(&args),
         Command::Build(args) => artifact::build(&args),
         Command::Run(args) => artifact::run(*args),
         Command::Litmus(args) => litmus::run(&args),
@@ -105,7 +111,9 @@ fn test(args: &TestArgs) -> Result<u8> {
     warn_of_options_without_effect(&selection, args)?;
     let recorder = Recorder::new(&workspace, &args.cargo, &selection)?;
     let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &sources)).transpose()?;
-    let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt: Interrupt::default() };
+    let cache = (!args.no_cache).then(|| Cache::new(&workspace.target_directory));
+    let interrupt = Interrupt::default();
+    let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt, cache };
     let summary = run.run(&selection, &mut *report)?;
     Ok(match summary.all_passed() {
         true if selection.tests() == 0 => without_tests(&selection, args),

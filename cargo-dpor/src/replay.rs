@@ -231,6 +231,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         restarts: Vec::new(),
         survey: None,
         duration: start.elapsed(),
+        cached: false,
         advice: None,
     };
     let executions = result.verdict.findings.iter_mut().filter_map(|finding| finding.execution.as_mut());

@@ -53,17 +53,19 @@ pub struct TestResult<'a> {
     /// Why there is so much to explore, where that was not everything.
     pub survey: Option<Survey>,
     pub duration: Duration,
+    /// Whether this is the verdict of an earlier check of the same program.
+    pub cached: bool,
     /// Which orderings would be better.
     pub advice: Option<Advice>,
 }
 
 impl TestResult<'_> {
     /// The lessons for which exploring began again, each with how often, and how many executions were given up then.
-    pub fn lessons(&self) -> Vec<(&'static str, u64, u64)> {
+    pub fn lessons(&self) -> Vec<(&str, u64, u64)> {
         let mut lessons: Vec<(&str, u64, u64)> = Vec::new();
         for Restart { lesson, stats } in &self.restarts {
             let executions = stats.executions + stats.blocked + stats.cut;
-            match lessons.iter_mut().find(|(known, ..)| known == lesson) {
+            match lessons.iter_mut().find(|(known, ..)| *known == *lesson) {
                 Some((_, times, given_up)) => (*times, *given_up) = (*times + 1, *given_up + executions),
                 None => lessons.push((lesson, 1, executions)),
             }
@@ -92,6 +94,8 @@ pub struct Summary {
     pub incomplete: usize,
     pub unsupported: usize,
     pub ignored: usize,
+    /// Those of the tests that passed whose verdicts were known.
+    pub cached: usize,
     /// Not run, because another test did not pass.
     pub not_run: usize,
     /// Whether somebody wanted the check to stop.
@@ -301,6 +305,7 @@ pub mod fixture {
             restarts: Vec::new(),
             survey: None,
             duration: Duration::from_millis(250),
+            cached: false,
             advice: None,
         }
     }

@@ -49,7 +49,7 @@ fn digests(project: &Project) -> BTreeMap<String, String> {
 #[test]
 fn a_program_is_checked_without_a_compiler() {
     let project = Project::package("artifact_run", "").file("src/lib.rs", &library(1, 2, ""));
-    let tested = project.run("test").expect_code(1);
+    let tested = project.run("test --no-cache").expect_code(1);
     let elsewhere = Project::empty("artifact_elsewhere");
     for (test, code) in [("on_the_left", 0), ("fails", 1)] {
         let file = elsewhere.path(&format!("{test}.dpor"));

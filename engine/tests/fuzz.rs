@@ -15,8 +15,8 @@ use dpor_engine::litmus;
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, region_address};
 use dpor_engine::program::{
-    Builtin, FuncId, Function, Global, List, Op, Origin, Place, PlaceId, Program, Quiet, Reg, Slot, SwitchTable, Test,
-    TestConfig, ThreadLocal, Unwind, ValidRange,
+    Builtin, FuncId, Function, Global, List, Op, Origin, Parts, Place, PlaceId, Program, Quiet, Reg, Slot, SwitchTable,
+    Test, TestConfig, ThreadLocal, Unwind, ValidRange,
 };
 use dpor_engine::vm::{Image, RunOptions, run_image, validate};
 use dpor_reference::loops::random::Random;
@@ -160,8 +160,14 @@ fn function(name: &str, params: u16, results: u8) -> Function {
     }
 }
 
-/// Runs and explores a program, within limits.
+/// Links, runs and explores a program, within limits.
 fn use_program(program: Program) -> Vec<Recording> {
+    for test in &program.tests {
+        let parts = Parts::of(&program);
+        let own = parts.only(&program, test);
+        assert_eq!(validate(&own), Ok(()), "the program of a test is valid");
+        assert_eq!(Parts::of(&own).digest(&own, &own.tests[0]), parts.digest(&program, test));
+    }
     let image = Image::of(&Arc::new(program));
     let options = RunOptions { max_steps: 500, ..RunOptions::default() };
     run_image(&image, FuncId(0), &options);

@@ -114,6 +114,7 @@ impl<W: Write> Report for Human<W> {
         let status = self.status(outcome);
         match outcome {
             Outcome::Ignored => writeln!(self.out, "{status} [         ] {name}{reason}")?,
+            _ if result.cached => writeln!(self.out, "{status} (cached)    {name} {}", explored(result))?,
             _ => writeln!(self.out, "{status} [{}] {name} {}", seconds(result.duration), explored(result))?,
         }
         if outcome == Outcome::Passed && is_vacuous(result) {
@@ -163,7 +164,8 @@ impl<W: Write> Report for Human<W> {
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
         let style = self.style;
-        let mut parts = vec![style.good(format_args!("{} passed", summary.passed))];
+        let cached = if summary.cached > 0 { format!(" ({} cached)", summary.cached) } else { String::new() };
+        let mut parts = vec![style.good(format_args!("{} passed{cached}", summary.passed))];
         for (number, word) in
             [(summary.failed, "failed"), (summary.incomplete, "incomplete"), (summary.unsupported, "unsupported")]
         {
@@ -283,6 +285,17 @@ mod tests {
         assert_eq!(report(false, |human| human.test(&result)), line);
         let output = "--- output of tests::pops ---\nprinted\n\n";
         assert_eq!(report(true, |human| human.test(&result)), format!("{line}{output}"));
+    }
+
+    #[test]
+    fn a_verdict_that_was_known_is_told_from_others() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let result = TestResult { cached: true, ..fixture::result(&binary, &test, Outcome::Passed, vec![]) };
+        let line = "        PASS (cached)    stack tests::pops (3 executions)\n";
+        assert_eq!(report(false, |human| human.test(&result)), line);
+        let summary = Summary { passed: 3, cached: 2, ..Summary::default() };
+        let text = report(false, |human| human.end(&summary));
+        assert!(text.contains("3 tests run: 3 passed (2 cached)\n"), "{text}");
     }
 
     #[test]

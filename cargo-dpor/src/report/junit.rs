@@ -130,14 +130,16 @@ fn name(result: &TestResult) -> String {
 }
 
 /// How a test was checked. Only suites have properties in the schema, so the test is part of the name.
-fn properties(result: &TestResult) -> [Property; 3] {
+fn properties(result: &TestResult) -> Vec<Property> {
     let (name, stats) = (name(result), &result.stats);
     let property = |key: &str, value: &str| Property::new(format!("{name}: {key}"), value);
-    [
+    let mut properties = vec![
         property("model", result.settings.model.name()),
         property("executions", &stats.executions.to_string()),
         property("blocked", &stats.blocked.to_string()),
-    ]
+    ];
+    properties.extend(result.cached.then(|| property("cached", "true")));
+    properties
 }
 
 /// The report without the attribute of its root that is not in the schema.

@@ -142,7 +142,7 @@ impl Checker {
     fn command(&self, suite: &Suite) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
-        command.args(["test", "--all-tests", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]);
+        command.args(["test", "--all-tests", "--quiet", "--no-fail-fast", "--no-cache", "--max-steps", "20000000000"]);
         command.args(["-p", suite.name]).current_dir(&self.directory).stdin(Stdio::null());
         command.env("CARGO_TARGET_DIR", self.directory.join(self.target));
         command
