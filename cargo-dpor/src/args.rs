@@ -36,6 +36,12 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Build the standard library with its MIR, once (`test` does this on its first run)
     Setup(SetupArgs),
+    /// Write the program of a test to a file, to be checked by `run`
+    Build(Box<BuildArgs>),
+    /// Check a test whose program `build` has written, without a compiler
+    Run(Box<RunArgs>),
+    /// Forget which tests have passed
+    Clean(CleanArgs),
     /// Explain a kind of error, with an example
     Explain(ExplainArgs),
     /// Run litmus tests, without a compiler
@@ -47,6 +53,74 @@ pub enum Command {
     after_help = "The standard library is kept in $DPOR_SYSROOT_DIR, or in the user's cache directory if that is not set."
 )]
 pub struct SetupArgs {
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo dpor build -o pop.dpor --exact tests::pop   the program of one test\n  cargo dpor build -o programs/                     of each, in a file named by its digest\n  cargo dpor run pop.dpor                           check it: no compiler, no source is needed"
+)]
+pub struct BuildArgs {
+    /// Only tests whose name contains one of these
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Match the filters against full names
+    #[arg(long)]
+    pub exact: bool,
+    /// The file for the program; or a directory, in which each program gets a file named by its digest
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    #[command(flatten)]
+    pub cargo: CargoArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The report is that of `cargo dpor test`, and the options mean the same.\nExit codes: 0 the test passed; 1 it did not; 2 it could not be run."
+)]
+pub struct RunArgs {
+    /// The file that `cargo dpor build` has written
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Show the output of the test, also if it passes
+    #[arg(long, alias = "no-capture")]
+    pub nocapture: bool,
+    /// Print human-readable text, JSON lines, JUnit XML, or annotations for GitHub
+    #[arg(long, default_value = "human")]
+    pub format: Format,
+    /// Show the relevant steps of a failing execution, or all of them
+    #[arg(long, value_name = "EXTENT", default_value = "relevant", hide_possible_values = true)]
+    pub trace: Extent,
+    /// When to use colors (auto: if the output is a terminal)
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Write a page with a picture of each failing execution
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Say why exploring began again
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[command(flatten)]
+    pub explore: ExploreArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing is removed but what cargo-dpor itself has written.")]
+pub struct CleanArgs {
+    /// Remove everything that cargo-dpor has in the target directory: builds and recorded executions, too
+    #[arg(long)]
+    pub all: bool,
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Directory for all generated artifacts; cargo-dpor uses its subdirectory `dpor`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<PathBuf>,
     /// When to use colors (auto: if the output is a terminal)
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
@@ -111,6 +185,9 @@ pub struct TestArgs {
     /// Run the other targets after a target had a failing test
     #[arg(long)]
     pub no_fail_fast: bool,
+    /// Check all tests, also those that have passed before and have not changed since
+    #[arg(long)]
+    pub no_cache: bool,
     /// Print human-readable text, JSON lines, JUnit XML, or annotations for GitHub
     #[arg(long, default_value = "human")]
     pub format: Format,

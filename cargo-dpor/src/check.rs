@@ -13,7 +13,9 @@ use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::{Origin, Program, Test};
 use dpor_engine::trace::{Place, ReplayError, Trace};
 use dpor_engine::verdict::ErrorKind;
-use dpor_engine::vm::{self, Failure, FailureKind, Image, NoteKind, Object, RunOptions, StackFrame, Stream};
+use dpor_engine::vm::{
+    self, Environment, Failure, FailureKind, Image, NoteKind, Object, RunOptions, StackFrame, Stream,
+};
 
 use crate::compile::Binary;
 use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
@@ -45,10 +47,11 @@ pub fn check(
     binary: &Binary,
     test: &Test,
     settings: &Settings,
+    environment: &Environment,
     interrupt: &Interrupt,
     progress: Option<&Progress>,
 ) -> Check {
-    check_program(&binary.program, binary, test, settings, interrupt, progress)
+    check_in(environment, &binary.program, binary, test, settings, interrupt, progress)
 }
 
 /// The same for a program that is almost that of the binary.
@@ -60,9 +63,21 @@ pub fn check_program(
     interrupt: &Interrupt,
     progress: Option<&Progress>,
 ) -> Check {
+    check_in(&environment(binary), program, binary, test, settings, interrupt, progress)
+}
+
+fn check_in(
+    environment: &Environment,
+    program: &Arc<Program>,
+    binary: &Binary,
+    test: &Test,
+    settings: &Settings,
+    interrupt: &Interrupt,
+    progress: Option<&Progress>,
+) -> Check {
     let place = Some(binary.program.location(test.place));
     let start = Instant::now();
-    let (image, options) = (Image::of(program), options(binary, settings));
+    let (image, options) = (Image::of(program), options(environment, settings));
     // Making the program ready takes time, too.
     let timeout = settings.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
     let config = Config { interrupt: interrupt.clone(), timeout, ..settings.config() };
@@ -84,7 +99,7 @@ pub fn replay(
     settings: &Settings,
     recording: &Recording,
 ) -> Result<Finding, ReplayError> {
-    let (image, options) = (Image::of(&binary.program), options(binary, settings));
+    let (image, options) = (Image::of(&binary.program), options(&environment(binary), settings));
     let found = check::replay(&image, test.entry, &options, recording)?;
     Ok(finding(found, binary, test))
 }
@@ -94,19 +109,19 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
     literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
-fn options(binary: &Binary, settings: &Settings) -> RunOptions {
+fn options(environment: &Environment, settings: &Settings) -> RunOptions {
     let &Settings { max_steps, spurious, unroll, ref show_cover, ref allow, .. } = settings;
-    let (env, show_cover, allow) = (environment(binary), show_cover.clone(), allow.clone());
+    let (env, show_cover, allow) = (environment.clone(), show_cover.clone(), allow.clone());
     RunOptions { max_steps, spurious, unroll, allow, env, show_cover, ..RunOptions::default() }
 }
 
 /// The environment variables that the program sees: ours, and those that cargo sets for tests.
-fn environment(binary: &Binary) -> BTreeMap<String, String> {
+pub fn environment(binary: &Binary) -> Environment {
     let own = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut variables: BTreeMap<String, String> = own.filter(|(name, _)| !HIDDEN.contains(&name.as_str())).collect();
     variables.insert("CARGO_PKG_NAME".to_owned(), binary.package.clone());
     variables.insert("CARGO_MANIFEST_DIR".to_owned(), binary.directory.display().to_string());
-    variables
+    variables.into()
 }
 
 fn conclude(checked: Checked, binary: &Binary, test: &Test, settings: &Settings) -> Check {

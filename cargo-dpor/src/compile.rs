@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, ensure};
-use dpor_engine::program::{LoadError, Program};
+use dpor_engine::program::{Digest, LoadError, Parts, Program, Test};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{CargoArgs, ColorChoice};
@@ -41,8 +41,8 @@ pub struct Binary {
     /// How its tests are checked, where nothing else is said.
     pub defaults: Defaults,
     pub program: Arc<Program>,
-    /// That of the program, once it was asked for.
-    pub fingerprint: OnceLock<String>,
+    /// Those of the program, once they were asked for.
+    pub parts: OnceLock<Parts>,
 }
 
 /// What a target is, in the order in which targets are run.
@@ -78,9 +78,26 @@ impl Binary {
         }
     }
 
-    /// Tells the program from others.
-    pub fn fingerprint(&self) -> &str {
-        self.fingerprint.get_or_init(|| self.program.fingerprint())
+    fn parts(&self) -> &Parts {
+        self.parts.get_or_init(|| Parts::of(&self.program))
+    }
+
+    /// Tells the program of a test from others.
+    pub fn digest(&self, test: &Test) -> Digest {
+        self.parts().digest(&self.program, test)
+    }
+
+    /// The same with the program of one test, which is the only one there.
+    pub fn only(&self, test: &Test) -> Binary {
+        Binary {
+            package: self.package.clone(),
+            kind: self.kind,
+            target: self.target.clone(),
+            directory: self.directory.clone(),
+            defaults: self.defaults.clone(),
+            program: Arc::new(self.parts().only(&self.program, test)),
+            parts: OnceLock::new(),
+        }
     }
 }
 
@@ -210,6 +227,6 @@ fn load(artifact: &Artifact, workspace: &Workspace, style: Style) -> Result<Opti
         directory,
         defaults: workspace.defaults(&artifact.package_id)?,
         program: Arc::new(program),
-        fingerprint: OnceLock::new(),
+        parts: OnceLock::new(),
     }))
 }

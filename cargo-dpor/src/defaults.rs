@@ -10,13 +10,13 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dpor_engine::check::Allowed;
 use dpor_engine::explore::{AwaitLevel, Equivalence};
 use dpor_engine::model::MemoryModel;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::memory;
 
 /// What is said, and what is left open.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Defaults {
     pub model: Option<Vec<MemoryModel>>,
     pub buffer_bound: Option<u32>,

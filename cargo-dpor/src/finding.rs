@@ -7,6 +7,7 @@ use dpor_engine::program::Origin;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::{ErrorKind, Location};
 use dpor_engine::vm::{RacingPair, Role};
+use serde::{Deserialize, Serialize};
 
 /// Something that keeps a test from passing.
 #[derive(Clone, Debug)]
@@ -89,7 +90,8 @@ pub struct Note {
 }
 
 /// What a test printed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Output {
     /// To both streams, in order.
     pub all: String,

@@ -3,11 +3,15 @@
 //! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
 //! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] has each explored
 //! ([`check`]) as its [`settings`] say, [`judge`] holds what was found against what the tests expect, and [`report`] says
-//! how they went. Failing executions are kept in files, which [`replay`] runs again.
+//! how they went. Failing executions are kept in files, which [`replay`] runs again. The program of a test can be an
+//! [`artifact`] of its own, to be checked elsewhere.
 
 mod advice;
 mod args;
+mod artifact;
+mod cache;
 mod check;
+mod clean;
 mod compile;
 mod defaults;
 mod explain;
@@ -38,10 +42,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
+use cache::Cache;
+
 use args::{Cli, ColorChoice, Command, NoTests, SetupArgs, TestArgs};
 use dpor_engine::interrupt::Interrupt;
 use picture::Gallery;
 use replay::Recorder;
+use report::Sources;
 use run::Run;
 use select::Selection;
 use settings::Settings;
@@ -64,12 +71,18 @@ fn main() -> ExitCode {
         Command::Test(args) => Style::for_stderr(args.color),
         Command::Replay(args) => Style::for_stderr(args.color),
         Command::Setup(args) => Style::for_stderr(args.color),
+        Command::Clean(args) => Style::for_stderr(args.color),
+        Command::Build(args) => Style::for_stderr(args.color),
+        Command::Run(args) => Style::for_stderr(args.color),
         Command::Litmus(_) | Command::Explain(_) => Style::for_stderr(ColorChoice::Auto),
     };
     let result = match cli.command {
         Command::Test(args) => test(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Setup(args) => setup(&args),
+        Command::Clean(args) => clean::clean(&args),
+        Command::Build(args) => artifact::build(&args),
+        Command::Run(args) => artifact::run(*args),
         Command::Litmus(args) => litmus::run(&args),
         Command::Explain(args) => explain::explain(&args),
     };
@@ -89,15 +102,18 @@ fn test(args: &TestArgs) -> Result<u8> {
         return Ok(NOT_CHECKED);
     };
     let selection = select::select(&binaries, &args.filter);
-    let mut report = report::for_args(args, &workspace.root);
+    let sources = Sources::new(workspace.root.clone());
+    let mut report = report::for_args(args, &sources);
     if args.filter.list {
         report.list(&selection)?;
         return Ok(PASSED);
     }
     warn_of_options_without_effect(&selection, args)?;
     let recorder = Recorder::new(&workspace, &args.cargo, &selection)?;
-    let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &workspace.root)).transpose()?;
-    let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt: Interrupt::default() };
+    let gallery = args.report.as_deref().map(|directory| Gallery::open(directory, &sources)).transpose()?;
+    let cache = (!args.no_cache).then(|| Cache::new(&workspace.target_directory));
+    let interrupt = Interrupt::default();
+    let run = Run { args, recorder: &recorder, root: &workspace.root, gallery, interrupt, cache };
     let summary = run.run(&selection, &mut *report)?;
     Ok(match summary.all_passed() {
         true if selection.tests() == 0 => without_tests(&selection, args),

@@ -19,14 +19,14 @@ const PAGE: &str = include_str!("picture/page.html");
 pub struct Gallery {
     directory: PathBuf,
     /// What paths of the source are relative to.
-    root: PathBuf,
+    sources: Sources,
 }
 
 impl Gallery {
-    pub fn open(directory: &Path, root: &Path) -> Result<Gallery> {
+    pub fn open(directory: &Path, sources: &Sources) -> Result<Gallery> {
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot create the directory {}", directory.display()))?;
-        Ok(Gallery { directory: directory.to_owned(), root: root.to_owned() })
+        Ok(Gallery { directory: directory.to_owned(), sources: sources.clone() })
     }
 
     /// Draws the failing executions of a test; `name` is that of the test, as a file.
@@ -40,7 +40,7 @@ impl Gallery {
             };
             number += 1;
             let name = if number == 1 { name.to_owned() } else { format!("{name}.{number}") };
-            let graph = Graph::new(result, finding, &execution.trace, &mut Sources::new(self.root.clone()));
+            let graph = Graph::new(result, finding, &execution.trace, &mut self.sources.clone());
             let path = self.directory.join(format!("{name}.html"));
             write(&path, &page(&graph)?)?;
             write(&path.with_extension("dot"), &dot::render(&graph))?;

@@ -29,7 +29,7 @@ use crate::compile::{self, Binary, TargetKind};
 use crate::finding::{Finding, FindingKind};
 use crate::judge::judge;
 use crate::report::printable::for_terminal;
-use crate::report::{self, Details, Report, TestResult};
+use crate::report::{self, Details, Report, Sources, TestResult};
 use crate::select::Selection;
 use crate::settings::Settings;
 use crate::style::Style;
@@ -62,7 +62,7 @@ struct Replay {
     /// What went wrong, for people.
     error: ErrorSummary,
     settings: Settings,
-    /// The program that the execution belongs to.
+    /// The digest of the test's program, which the execution belongs to.
     fingerprint: String,
     execution: Recording,
 }
@@ -75,8 +75,8 @@ struct ErrorSummary {
 
 /// Writes failing executions to files.
 pub struct Recorder {
-    /// Where the files go.
-    target: PathBuf,
+    /// Where the files go; nowhere for programs that nobody could build again.
+    target: Option<PathBuf>,
     /// Where the command is run.
     directory: PathBuf,
     build: Build,
@@ -92,24 +92,30 @@ impl Recorder {
         let ambiguous = tests.map(|selected| selected.test.name.clone()).filter(|name| !names.insert(name.clone()));
         let member = member(workspace, cargo, &directory);
         Ok(Recorder {
-            target: workspace.target_directory.join("replay"),
+            target: Some(workspace.target_directory.join("replay")),
             directory,
             build: Build::new(cargo, &member),
             ambiguous: ambiguous.collect(),
         })
     }
 
+    /// Writes nothing.
+    pub fn idle() -> Recorder {
+        Recorder { target: None, directory: PathBuf::new(), build: Build::default(), ambiguous: HashSet::new() }
+    }
+
     /// Writes the failing executions of a test, in place of those that an earlier run has left.
     pub fn record(&self, result: &mut TestResult) -> Result<()> {
+        let Some(target) = &self.target else { return Ok(()) };
         let name = self.name(result.binary, result.test, &result.settings);
-        self.remove(&name)?;
+        remove(target, &name)?;
         let mut number = 0;
         for index in 0..result.verdict.findings.len() {
             let finding = &result.verdict.findings[index];
             let Some(replay) = self.replay(finding, result) else { continue };
             number += 1;
-            let path = self.path(&name, number);
-            self.write(&path, &replay).with_context(|| format!("cannot write {}", path.display()))?;
+            let path = path(target, &name, number);
+            write(&path, &replay).with_context(|| format!("cannot write {}", path.display()))?;
             if let Some(execution) = &mut result.verdict.findings[index].execution {
                 execution.replay = Some(path.strip_prefix(&self.directory).unwrap_or(&path).to_owned());
             }
@@ -127,21 +133,6 @@ impl Recorder {
         format!("{}.{}", shortened(format!("{prefix}{test_name}")), settings.model)
     }
 
-    fn path(&self, name: &str, number: usize) -> PathBuf {
-        match number {
-            1 => self.target.join(format!("{name}.json")),
-            _ => self.target.join(format!("{name}.{number}.json")),
-        }
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        let paths = (1..).map(|number| self.path(name, number));
-        for path in paths.take_while(|path| path.exists()) {
-            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        }
-        Ok(())
-    }
-
     fn replay(&self, finding: &Finding, result: &TestResult) -> Option<Replay> {
         let FindingKind::Error(kind) = finding.kind else { return None };
         let execution = finding.execution.as_ref()?;
@@ -155,18 +146,34 @@ impl Recorder {
             test: result.test.name.clone(),
             error: ErrorSummary { kind: kind.name().to_owned(), message: finding.problem.message.clone() },
             settings: result.settings.clone(),
-            fingerprint: result.binary.fingerprint().to_owned(),
+            fingerprint: result.binary.digest(result.test).to_string(),
             execution: execution.recording.clone(),
         })
     }
+}
 
-    fn write(&self, path: &Path, replay: &Replay) -> Result<()> {
-        fs::create_dir_all(&self.target)?;
-        let text = serde_json::to_string(replay)? + "\n";
-        // Where there is no room for all of it, nothing is better than a part.
-        fs::write(path, text).inspect_err(|_| drop(fs::remove_file(path)))?;
-        Ok(())
+/// The file of the execution with this number.
+fn path(target: &Path, name: &str, number: usize) -> PathBuf {
+    match number {
+        1 => target.join(format!("{name}.json")),
+        _ => target.join(format!("{name}.{number}.json")),
     }
+}
+
+fn remove(target: &Path, name: &str) -> Result<()> {
+    let paths = (1..).map(|number| path(target, name, number));
+    for path in paths.take_while(|path| path.exists()) {
+        fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, replay: &Replay) -> Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let text = serde_json::to_string(replay)? + "\n";
+    // Where there is no room for all of it, nothing is better than a part.
+    fs::write(path, text).inspect_err(|_| drop(fs::remove_file(path)))?;
+    Ok(())
 }
 
 /// A name that is no longer than a file's may be: the end of one that is too long becomes a number, which tells it from
@@ -209,6 +216,8 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         return Ok(NOT_CHECKED);
     };
     let (binary, test) = find(&binaries, &replay)?;
+    let own = binary.only(test);
+    let (binary, test) = (&own, &own.program.tests[0]);
     let start = Instant::now();
     let mut result = TestResult {
         binary,
@@ -222,12 +231,14 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         restarts: Vec::new(),
         survey: None,
         duration: start.elapsed(),
+        cached: false,
         advice: None,
     };
     let executions = result.verdict.findings.iter_mut().filter_map(|finding| finding.execution.as_mut());
     executions.for_each(|execution| execution.replay = Some(args.file.clone()));
     let details = Details { trace: args.trace, ..Details::default() };
-    let mut report: Box<dyn Report> = report::for_format(args.format, args.color, &workspace.root, details);
+    let mut report: Box<dyn Report> =
+        report::for_format(args.format, args.color, &Sources::new(workspace.root.clone()), details);
     report.replayed(&result)?;
     Ok(NOT_PASSED)
 }
@@ -314,7 +325,7 @@ fn find<'a>(binaries: &'a [Binary], replay: &Replay) -> Result<(&'a Binary, &'a 
     };
     let settings = if replay.build.configured { ", or `--config` differs from then" } else { "" };
     ensure!(
-        binary.fingerprint() == replay.fingerprint,
+        binary.digest(test).to_string() == replay.fingerprint,
         "the program has changed since the execution was recorded{settings}\n\n{}",
         remedy(replay)
     );
@@ -335,7 +346,7 @@ mod tests {
 
     fn recorder(directory: &Path) -> Recorder {
         Recorder {
-            target: directory.join("target/dpor/replay"),
+            target: Some(directory.join("target/dpor/replay")),
             directory: directory.to_owned(),
             build: Build::default(),
             ambiguous: HashSet::new(),
@@ -347,8 +358,9 @@ mod tests {
         let mut recorder = recorder("/w".as_ref());
         let (binary, test, settings) = (fixture::binary(), fixture::test("model=tso"), fixture::settings("model=tso"));
         let name = recorder.name(&binary, &test, &settings);
-        assert_eq!(recorder.path(&name, 1), Path::new("/w/target/dpor/replay/tests-pops.tso.json"));
-        assert_eq!(recorder.path(&name, 2), Path::new("/w/target/dpor/replay/tests-pops.tso.2.json"));
+        let target = recorder.target.clone().unwrap();
+        assert_eq!(path(&target, &name, 1), Path::new("/w/target/dpor/replay/tests-pops.tso.json"));
+        assert_eq!(path(&target, &name, 2), Path::new("/w/target/dpor/replay/tests-pops.tso.2.json"));
         recorder.ambiguous.insert(test.name.clone());
         assert_eq!(recorder.name(&binary, &test, &settings), "stack-tests-pops.tso");
     }
@@ -367,7 +379,7 @@ mod tests {
         let directory = env::temp_dir().join(format!("cargo-dpor-replay-{}", std::process::id()));
         let recorder = recorder(&directory);
         let (binary, test) = (fixture::binary(), fixture::test(""));
-        let files = || fs::read_dir(&recorder.target).unwrap().count();
+        let files = || fs::read_dir(recorder.target.as_ref().unwrap()).unwrap().count();
         let outcome = dpor_engine::verdict::Outcome::Failed;
         let mut result = fixture::result(&binary, &test, outcome, vec![fixture::finding(), fixture::finding()]);
         recorder.record(&mut result).unwrap();

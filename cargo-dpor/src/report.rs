@@ -18,7 +18,7 @@ pub use source::Sources;
 
 use std::env;
 use std::io::{self, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::check::Cover;
@@ -53,17 +53,19 @@ pub struct TestResult<'a> {
     /// Why there is so much to explore, where that was not everything.
     pub survey: Option<Survey>,
     pub duration: Duration,
+    /// Whether this is the verdict of an earlier check of the same program.
+    pub cached: bool,
     /// Which orderings would be better.
     pub advice: Option<Advice>,
 }
 
 impl TestResult<'_> {
     /// The lessons for which exploring began again, each with how often, and how many executions were given up then.
-    pub fn lessons(&self) -> Vec<(&'static str, u64, u64)> {
+    pub fn lessons(&self) -> Vec<(&str, u64, u64)> {
         let mut lessons: Vec<(&str, u64, u64)> = Vec::new();
         for Restart { lesson, stats } in &self.restarts {
             let executions = stats.executions + stats.blocked + stats.cut;
-            match lessons.iter_mut().find(|(known, ..)| known == lesson) {
+            match lessons.iter_mut().find(|(known, ..)| *known == *lesson) {
                 Some((_, times, given_up)) => (*times, *given_up) = (*times + 1, *given_up + executions),
                 None => lessons.push((lesson, 1, executions)),
             }
@@ -92,6 +94,8 @@ pub struct Summary {
     pub incomplete: usize,
     pub unsupported: usize,
     pub ignored: usize,
+    /// Those of the tests that passed whose verdicts were known.
+    pub cached: usize,
     /// Not run, because another test did not pass.
     pub not_run: usize,
     /// Whether somebody wanted the check to stop.
@@ -131,13 +135,13 @@ pub trait Report {
     fn end(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
-/// What the user wants to be told of a run. Paths are relative to `root`.
-pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
+/// What the user wants to be told of a run.
+pub fn for_args(args: &TestArgs, sources: &Sources) -> Box<dyn Report> {
     let workers = settings::workers(&args.explore);
     for_format(
         args.format,
         args.color,
-        root,
+        sources,
         Details {
             nocapture: args.nocapture,
             workers,
@@ -149,16 +153,16 @@ pub fn for_args(args: &TestArgs, root: &Path) -> Box<dyn Report> {
 }
 
 /// The report in a format.
-pub fn for_format(format: Format, color: ColorChoice, root: &Path, details: Details) -> Box<dyn Report> {
+pub fn for_format(format: Format, color: ColorChoice, sources: &Sources, details: Details) -> Box<dyn Report> {
     match format {
-        Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), root.to_owned(), details)),
+        Format::Human => Box::new(human::Human::new(stdout(), Style::for_stdout(color), sources.clone(), details)),
         Format::Json => Box::new(json::Json::new(stdout(), details)),
-        Format::Junit => Box::new(junit::Junit::new(junit::Destination::stdout(), root.to_owned(), details)),
+        Format::Junit => Box::new(junit::Junit::new(junit::Destination::stdout(), sources.clone(), details)),
         Format::Github => {
             let out = printable::WithoutCommands::new(stdout());
-            let human = human::Human::new(out, Style::for_stdout(color), root.to_owned(), details);
+            let human = human::Human::new(out, Style::for_stdout(color), sources.clone(), details);
             let repository = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
-            Box::new(github::Github::new(human, root, repository))
+            Box::new(github::Github::new(human, sources.root(), repository))
         }
     }
 }
@@ -193,7 +197,7 @@ pub mod fixture {
     use std::sync::Arc;
 
     use dpor_engine::check::Recording;
-    use dpor_engine::program::{FuncId, Origin, PlaceId, Program, TestConfig};
+    use dpor_engine::program::{FuncId, Function, Op, Origin, Place, PlaceId, Program, Quiet, TestConfig};
     use dpor_engine::trace::Trace;
     use dpor_engine::verdict::{ErrorKind, Location};
     use dpor_engine::vm::Role;
@@ -208,8 +212,35 @@ pub mod fixture {
         Location { file: "src/lib.rs".into(), line, column: 13 }
     }
 
+    /// A program with one function, which does nothing.
+    fn program() -> Program {
+        let function = Function {
+            name: "tests::pops".into(),
+            origin: Origin::User,
+            quiet: Quiet::No,
+            registers: 0,
+            params: 0,
+            results: 0,
+            frame_size: 0,
+            slots: Vec::new(),
+            code: vec![Op::Return],
+            code_places: vec![PlaceId(0)],
+            lists: Vec::new(),
+            switches: Vec::new(),
+            ranges: Vec::new(),
+            links: Vec::new(),
+            place: PlaceId(0),
+        };
+        Program {
+            functions: vec![function],
+            files: vec!["src/lib.rs".into()],
+            places: vec![Place { file: 0, line: 1, column: 1 }],
+            ..Program::default()
+        }
+    }
+
     pub fn binary() -> Binary {
-        let program = Arc::new(Program::default());
+        let program = Arc::new(program());
         Binary {
             package: "stack".into(),
             kind: TargetKind::Lib,
@@ -217,7 +248,7 @@ pub mod fixture {
             directory: "/stack".into(),
             defaults: Defaults::default(),
             program,
-            fingerprint: Default::default(),
+            parts: Default::default(),
         }
     }
 
@@ -274,6 +305,7 @@ pub mod fixture {
             restarts: Vec::new(),
             survey: None,
             duration: Duration::from_millis(250),
+            cached: false,
             advice: None,
         }
     }

@@ -1,5 +1,6 @@
 //! Checks the selected tests, one after the other.
 
+use std::cell::LazyCell;
 use std::fs;
 use std::path::Path;
 use std::process;
@@ -9,15 +10,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dpor_engine::explore::Stats;
 use dpor_engine::interrupt::Interrupt;
+use dpor_engine::program::Test;
 use dpor_engine::verdict::Outcome;
+use dpor_engine::vm::Environment;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::advice;
 use crate::args::TestArgs;
+use crate::cache::{Cache, Key, Passed};
 use crate::check;
 use crate::compile::Binary;
-use crate::finding::Output;
+use crate::finding::{FindingKind, Output};
 use crate::judge::{Verdict, judge};
 use crate::memory;
 use crate::picture::Gallery;
@@ -40,6 +44,8 @@ pub struct Run<'a> {
     /// Where pictures of failing executions go.
     pub gallery: Option<Gallery>,
     pub interrupt: Interrupt,
+    /// Where verdicts are kept.
+    pub cache: Option<Cache>,
 }
 
 impl Run<'_> {
@@ -56,6 +62,9 @@ impl Run<'_> {
                 continue;
             }
             self.run_target(target, &mut summary, report)?;
+        }
+        if let Some(cache) = self.cache.as_ref().filter(|_| summary.cached < summary.run()) {
+            cache.prune();
         }
         summary.interrupted = self.interrupt.is_requested();
         summary.duration = start.elapsed();
@@ -81,14 +90,26 @@ impl Run<'_> {
     fn run_target(&self, target: &SelectedTarget, summary: &mut Summary, report: &mut dyn Report) -> Result<()> {
         for selected in &target.tests {
             let settings = self.settings(target.binary, selected)?;
+            let digest = LazyCell::new(|| target.binary.digest(selected.test));
+            // What is explored is the program of the test: it does not depend on what other tests there are.
+            let own = LazyCell::new(|| target.binary.only(selected.test));
             let several_models = settings.len() > 1;
             for settings in settings {
                 if self.interrupt.is_requested() {
                     summary.not_run += 1;
                     continue;
                 }
-                let result = self.run_test(target.binary, selected, settings, several_models)?;
+                let key = self.cache.as_ref().and_then(|_| Key::new(*digest, &settings));
+                let mut result = match selected.ignored {
+                    true => ignored(target.binary, selected.test, settings),
+                    false => match key.and_then(|key| self.known(key, target.binary, selected.test, &settings)) {
+                        Some(result) => result,
+                        None => self.run_test(&own, &own.program.tests[0], settings, key),
+                    },
+                };
+                result.several_models = several_models;
                 summary.count(result.verdict.outcome);
+                summary.cached += usize::from(result.cached);
                 report.test(&result)?;
             }
         }
@@ -102,36 +123,14 @@ impl Run<'_> {
         Ok(settings)
     }
 
-    fn run_test<'a>(
-        &self,
-        binary: &'a Binary,
-        selected: &SelectedTest<'a>,
-        settings: Settings,
-        several_models: bool,
-    ) -> Result<TestResult<'a>> {
-        let test = selected.test;
-        let mut result = TestResult {
-            binary,
-            test,
-            settings,
-            several_models,
-            verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
-            output: Output::default(),
-            stats: Stats::default(),
-            covers: Vec::new(),
-            restarts: Vec::new(),
-            survey: None,
-            duration: Duration::ZERO,
-            advice: None,
-        };
-        if selected.ignored {
-            return Ok(result);
-        }
+    fn run_test<'a>(&self, binary: &'a Binary, test: &'a Test, settings: Settings, key: Option<Key>) -> TestResult<'a> {
+        let mut result = ignored(binary, test, settings);
         memory::give_back(result.settings.max_memory);
         let start = Instant::now();
+        let environment = check::environment(binary);
         let title = format!("{} {}", binary.id(), test.name);
         let checked = progress::watched(&title, progress::is_visible(), |progress| {
-            check::check(binary, test, &result.settings, &self.interrupt, progress)
+            check::check(binary, test, &result.settings, &environment, &self.interrupt, progress)
         });
         result.duration = start.elapsed();
         result.stats = checked.stats;
@@ -139,11 +138,39 @@ impl Run<'_> {
         result.restarts = checked.restarts;
         result.survey = checked.survey;
         result.output = checked.output;
+        let is_whole = checked.findings.iter().all(|finding| finding.kind != FindingKind::Limit);
         let verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
         result.verdict = verdict.with_missing(checked.missing);
+        if let Some(key) = key.filter(|_| is_whole && result.verdict.outcome == Outcome::Passed) {
+            self.keep_verdict(key, &environment, &result);
+        }
         self.keep(&mut result);
         result.advice = advice::advise(self.args, &result, self.root, &self.interrupt);
-        Ok(result)
+        result
+    }
+
+    /// The result of a test that has passed before, if nothing has changed that it depends on.
+    fn known<'a>(&self, key: Key, binary: &'a Binary, test: &'a Test, settings: &Settings) -> Option<TestResult<'a>> {
+        // Whoever wants to know what else would pass wants it to be tried.
+        let cache = self.cache.as_ref().filter(|_| !self.args.relax)?;
+        let Passed { stats, covers, restarts, output } = cache.find(key, &check::environment(binary))?;
+        let verdict = Verdict { outcome: Outcome::Passed, findings: Vec::new() };
+        let unknown = ignored(binary, test, settings.clone());
+        let mut result = TestResult { cached: true, verdict, stats, covers, restarts, output, ..unknown };
+        self.keep(&mut result);
+        Some(result)
+    }
+
+    /// Keeps the verdict on a test that has passed. It counts, whether or not there is room for that.
+    fn keep_verdict(&self, key: Key, environment: &Environment, result: &TestResult) {
+        let (covers, restarts, output) = (result.covers.clone(), result.restarts.clone(), result.output.clone());
+        let passed = Passed { stats: result.stats, covers, restarts, output };
+        if let Some(cache) = &self.cache
+            && let Err(error) = cache.keep(key, environment, passed)
+        {
+            let warning = Style::for_stderr(self.args.color).warning("warning");
+            eprintln!("{warning}: cannot keep the verdict on {}: {error}", result.test.name);
+        }
     }
 
     /// Writes the failing executions of a test to files. What was found counts, whether or not there is room for those.
@@ -155,6 +182,25 @@ impl Run<'_> {
         for error in [recorded, drawn].into_iter().filter_map(Result::err) {
             eprintln!("{warning}: {error:#}");
         }
+    }
+}
+
+/// A test that is not run.
+fn ignored<'a>(binary: &'a Binary, test: &'a Test, settings: Settings) -> TestResult<'a> {
+    TestResult {
+        binary,
+        test,
+        settings,
+        several_models: false,
+        verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
+        output: Output::default(),
+        stats: Stats::default(),
+        covers: Vec::new(),
+        restarts: Vec::new(),
+        survey: None,
+        duration: Duration::ZERO,
+        cached: false,
+        advice: None,
     }
 }
 

@@ -92,7 +92,7 @@ fn a_failing_target_keeps_later_ones_from_running() {
         .file("src/lib.rs", &format!("{FAILING}{PASSING}"))
         .file("tests/other.rs", &tests(&["a", "b"]));
     project.run("test").expect_code(1).expect_stdout(&["2 tests run: 1 passed, 1 failed, 2 not run"]);
-    project.run("test --no-fail-fast").expect_code(1).expect_stdout(&["4 tests run: 3 passed, 1 failed"]);
+    project.run("test --no-fail-fast").expect_code(1).expect_stdout(&["4 tests run: 3 passed (1 cached), 1 failed"]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn blocks(language: &str) -> Vec<String> {
 fn the_examples_print_what_is_shown() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     let mut command = cargo_dpor();
-    command.args(["test", "--manifest-path"]).arg(repository().join("examples/Cargo.toml"));
+    command.args(["test", "--no-cache", "--manifest-path"]).arg(repository().join("examples/Cargo.toml"));
     let run = Run::of(command.arg("--target-dir").arg(&target)).expect_code(1);
     let printed = run.stdout.replace(target.to_str().unwrap(), "target");
     assert_eq!(without_times(&blocks("text")[0]), without_times(&printed));

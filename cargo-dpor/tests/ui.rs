@@ -162,7 +162,8 @@ impl Case {
     /// What all commands print.
     fn run(&self, project: &Project) -> String {
         let [first, others @ ..] = WORKERS.map(|workers| {
-            let arguments = format!("test --quiet --test {} --workers {workers} {}", self.name, self.arguments);
+            let arguments =
+                format!("test --quiet --no-cache --test {} --workers {workers} {}", self.name, self.arguments);
             printed(self.command(project, &arguments)).replace(&format!("\"workers\":{workers}"), "\"workers\":N")
         });
         for other in others {

@@ -4,12 +4,20 @@
 
 use dpor_engine::program::address::MAX_FRAME;
 use dpor_engine::program::{
-    BinOp, Function, IntTy, List, Op, Origin, Pc, PlaceId, Quiet, Reg, Slot, SwitchTable, Unwind, ValidRange, Width,
+    BinOp, Function, IntTy, Link, List, Op, Origin, Pc, PlaceId, Quiet, Reg, Slot, SwitchTable, Target, Unwind,
+    ValidRange, Width,
 };
 
 /// A place in the code that may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label(u32);
+
+/// The address of a function or a global, and a distance from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub base: u64,
+    pub offset: u64,
+}
 
 /// The bytes between two slots of a frame: an access that runs over the end of a slot hits them.
 const RED_ZONE: u32 = 16;
@@ -35,6 +43,7 @@ pub struct Emitter {
     lists: Vec<u16>,
     switches: Vec<SwitchTable>,
     ranges: Vec<ValidRange>,
+    links: Vec<Link>,
     slots: Vec<Slot>,
     frame_size: u32,
     next_register: u32,
@@ -52,6 +61,7 @@ impl Emitter {
             lists: Vec::new(),
             switches: Vec::new(),
             ranges: Vec::new(),
+            links: Vec::new(),
             slots: Vec::new(),
             frame_size: 0,
             next_register: 0,
@@ -166,6 +176,18 @@ impl Emitter {
         self.op(Op::Imm { dst, value });
     }
 
+    /// An address: that of a function or a global, or something beside it.
+    pub fn address(&mut self, dst: Reg, Address { base, offset }: Address) {
+        self.links.push(Link { at: self.code.len() as Pc, to: Target::Address(base) });
+        self.imm(dst, base.wrapping_add(offset));
+    }
+
+    /// The number of a message.
+    pub fn message(&mut self, dst: Reg, number: u32) {
+        self.links.push(Link { at: self.code.len() as Pc, to: Target::Message });
+        self.imm(dst, number.into());
+    }
+
     pub fn mov(&mut self, dst: Reg, src: Reg) {
         if dst != src {
             self.op(Op::Mov { dst, src });
@@ -225,6 +247,7 @@ impl Emitter {
             lists: self.lists,
             switches: self.switches,
             ranges: self.ranges,
+            links: self.links,
             place,
         })
     }

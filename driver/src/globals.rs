@@ -1,6 +1,6 @@
 //! Constants, statics and vtables: allocations of the compiler's own interpreter become globals with final addresses.
 
-use dpor_engine::program::{Global, ThreadLocal};
+use dpor_engine::program::{Global, Pointer, ThreadLocal};
 use rustc_abi::Size;
 use rustc_hir::def::DefKind;
 use rustc_hir::def_id::DefId;
@@ -8,24 +8,32 @@ use rustc_middle::mir::interpret::{AllocId, ConstAllocation, GlobalAlloc, Scalar
 use rustc_middle::ty::print::with_no_trimmed_paths;
 use rustc_middle::ty::{self, Instance, Ty};
 
+use crate::lower::Atom;
 use crate::program::ProgramBuilder;
 
 /// What tells one constant from another.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Constant {
-    bytes: Vec<u8>,
-    uninit: Vec<(u32, u32)>,
+    contents: Contents,
     align: u64,
 }
 
+/// What is in an allocation.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Contents {
+    bytes: Vec<u8>,
+    uninit: Vec<(u32, u32)>,
+    pointers: Vec<Pointer>,
+}
+
 impl<'tcx> ProgramBuilder<'tcx> {
-    /// The number that a constant scalar is.
-    pub fn scalar_bits(&mut self, scalar: Scalar) -> u128 {
+    /// A constant scalar.
+    pub fn scalar_atom(&mut self, scalar: Scalar) -> Atom {
         match scalar {
-            Scalar::Int(int) => int.to_bits(int.size()),
+            Scalar::Int(int) => Atom::Imm(int.to_bits(int.size())),
             Scalar::Ptr(pointer, _) => {
                 let (provenance, offset) = pointer.into_raw_parts();
-                u128::from(self.allocation_address(provenance.alloc_id()).wrapping_add(offset.bytes()))
+                Atom::address(self.allocation_address(provenance.alloc_id()), offset.bytes())
             }
         }
     }
@@ -49,8 +57,8 @@ impl<'tcx> ProgramBuilder<'tcx> {
             }
             GlobalAlloc::Memory(allocation) => {
                 // Only mutable memory can point back to itself: the contents come first.
-                let (bytes, uninit) = self.contents(allocation);
-                let address = self.constant(Constant { bytes, uninit, align: allocation.inner().align.bytes() });
+                let contents = self.contents(allocation);
+                let address = self.constant(Constant { contents, align: allocation.inner().align.bytes() });
                 if let Some(symbol) = self.missing_in(allocation) {
                     self.missing.insert(address, symbol);
                 }
@@ -65,10 +73,10 @@ impl<'tcx> ProgramBuilder<'tcx> {
         if let Some(&address) = self.constants.get(&constant) {
             return address;
         }
-        let Constant { bytes, uninit, align } = constant.clone();
+        let Constant { contents: Contents { bytes, uninit, pointers }, align } = constant.clone();
         let (index, address) = self.reserve_global(bytes.len() as u64, align);
         self.constants.insert(constant, address);
-        self.set_global(index, Global { address, align, bytes, uninit, mutable: false, name: String::new() });
+        self.set_global(index, Global { address, align, bytes, uninit, pointers, mutable: false, name: String::new() });
         address
     }
 
@@ -122,7 +130,8 @@ impl<'tcx> ProgramBuilder<'tcx> {
         }
         let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
         let bytes = vec![0; size as usize];
-        self.set_global(index, Global { address, align, bytes, uninit: Vec::new(), mutable: true, name });
+        let (uninit, pointers) = (Vec::new(), Vec::new());
+        self.set_global(index, Global { address, align, bytes, uninit, pointers, mutable: true, name });
         address
     }
 
@@ -134,20 +143,23 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let index = self.program.thread_locals.len() as u32;
         self.thread_locals.insert(def_id, index);
         let name = with_no_trimmed_paths!(self.tcx.def_path_str(def_id));
-        self.program.thread_locals.push(ThreadLocal { align: 1, bytes: Vec::new(), uninit: Vec::new(), name });
+        let (bytes, uninit, pointers) = (Vec::new(), Vec::new(), Vec::new());
+        self.program.thread_locals.push(ThreadLocal { align: 1, bytes, uninit, pointers, name });
         if let Ok(allocation) = self.tcx.eval_static_initializer(def_id) {
-            let (bytes, uninit) = self.contents(allocation);
+            let Contents { bytes, uninit, pointers } = self.contents(allocation);
             let thread_local = &mut self.program.thread_locals[index as usize];
             thread_local.align = allocation.inner().align.bytes();
             thread_local.bytes = bytes;
             thread_local.uninit = uninit;
+            thread_local.pointers = pointers;
         }
         index
     }
 
     /// The address of a text.
     pub fn text(&mut self, text: &str) -> u64 {
-        self.constant(Constant { bytes: text.as_bytes().to_vec(), uninit: Vec::new(), align: 1 })
+        let contents = Contents { bytes: text.as_bytes().to_vec(), uninit: Vec::new(), pointers: Vec::new() };
+        self.constant(Constant { contents, align: 1 })
     }
 
     fn reserve(&mut self, allocation: ConstAllocation<'tcx>) -> (usize, u64) {
@@ -156,14 +168,14 @@ impl<'tcx> ProgramBuilder<'tcx> {
     }
 
     fn fill(&mut self, index: usize, allocation: ConstAllocation<'tcx>, name: String) {
-        let (bytes, uninit) = self.contents(allocation);
+        let Contents { bytes, uninit, pointers } = self.contents(allocation);
         let inner = allocation.inner();
         let address = self.program.globals[index].address;
         if let Some(symbol) = self.missing_in(allocation) {
             self.missing.insert(address, symbol);
         }
         let mutable = inner.mutability.is_mut();
-        self.set_global(index, Global { address, align: inner.align.bytes(), bytes, uninit, mutable, name });
+        self.set_global(index, Global { address, align: inner.align.bytes(), bytes, uninit, pointers, mutable, name });
     }
 
     /// A symbol that nobody defines, and that an allocation points to.
@@ -183,16 +195,19 @@ impl<'tcx> ProgramBuilder<'tcx> {
     }
 
     /// The bytes of an allocation with final addresses in the place of pointers, and what is not initialized.
-    fn contents(&mut self, allocation: ConstAllocation<'tcx>) -> (Vec<u8>, Vec<(u32, u32)>) {
+    fn contents(&mut self, allocation: ConstAllocation<'tcx>) -> Contents {
         let inner = allocation.inner();
         let len = inner.len();
         let mut bytes = inner.inspect_with_uninit_and_ptr_outside_interpreter(0..len).to_vec();
+        let mut pointers = Vec::new();
         for &(offset, provenance) in inner.provenance().ptrs().iter() {
             let at = offset.bytes_usize()..offset.bytes_usize() + 8;
             let mut addend = [0; 8];
             addend.copy_from_slice(&bytes[at.clone()]);
-            let address = self.allocation_address(provenance.alloc_id()).wrapping_add(u64::from_le_bytes(addend));
-            bytes[at].copy_from_slice(&address.to_le_bytes());
+            let base = self.allocation_address(provenance.alloc_id());
+            // What has no address is its offset.
+            pointers.extend((base != 0).then_some(Pointer { at: offset.bytes() as u32, base }));
+            bytes[at].copy_from_slice(&base.wrapping_add(u64::from_le_bytes(addend)).to_le_bytes());
         }
         let mut uninit = Vec::new();
         for chunk in inner.init_mask().range_as_init_chunks(alloc_range(Size::ZERO, Size::from_bytes(len))) {
@@ -201,7 +216,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
                 uninit.push((range.start.bytes() as u32, range.end.bytes() as u32));
             }
         }
-        (bytes, uninit)
+        Contents { bytes, uninit, pointers }
     }
 
     /// An instance of a function that is not generic.

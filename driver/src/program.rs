@@ -206,8 +206,8 @@ impl<'tcx> ProgramBuilder<'tcx> {
         let (offset, next) = place_in_region(self.next_granule, size, align);
         self.next_granule = next;
         let address = region_address(GLOBAL_REGION, offset);
-        let empty =
-            Global { address, align, bytes: Vec::new(), uninit: Vec::new(), mutable: false, name: String::new() };
+        let (bytes, uninit, pointers) = (Vec::new(), Vec::new(), Vec::new());
+        let empty = Global { address, align, bytes, uninit, pointers, mutable: false, name: String::new() };
         self.program.globals.push(empty);
         (self.program.globals.len() - 1, address)
     }
@@ -268,6 +268,7 @@ fn placeholder() -> Function {
         lists: Vec::new(),
         switches: Vec::new(),
         ranges: Vec::new(),
+        links: Vec::new(),
         place: PlaceId(0),
     }
 }

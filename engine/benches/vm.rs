@@ -105,6 +105,7 @@ fn function(name: &str, params: u16, results: u8, slots: &[u16], code: Vec<Op>, 
         frame_size,
         slots: all,
         code_places: vec![PlaceId(0); code.len()],
+        links: Vec::new(),
         code,
         lists,
         switches: Vec::new(),
@@ -221,7 +222,7 @@ impl Interpreter<Action> for Plain {
         Reply::Answer(Answer::Value(u128::from(value)))
     }
 
-    fn causes(&self, _: ThreadId) -> &[u32] {
+    fn causes(&self) -> &[u32] {
         &[]
     }
 

@@ -17,3 +17,6 @@ pub mod program;
 pub mod trace;
 pub mod verdict;
 pub mod vm;
+
+/// Tells this build of the engine from others: by its source.
+pub const BUILD: &str = env!("DPOR_ENGINE_BUILD");

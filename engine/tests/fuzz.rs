@@ -15,8 +15,8 @@ use dpor_engine::litmus;
 use dpor_engine::model::MemoryModel;
 use dpor_engine::program::address::{GLOBAL_REGION, code_address, region_address};
 use dpor_engine::program::{
-    Builtin, FuncId, Function, Global, List, Op, Origin, Place, PlaceId, Program, Quiet, Reg, Slot, SwitchTable, Test,
-    TestConfig, ThreadLocal, Unwind, ValidRange,
+    Builtin, FuncId, Function, Global, List, Op, Origin, Parts, Place, PlaceId, Program, Quiet, Reg, Slot, SwitchTable,
+    Test, TestConfig, ThreadLocal, Unwind, ValidRange,
 };
 use dpor_engine::vm::{Image, RunOptions, run_image, validate};
 use dpor_reference::loops::random::Random;
@@ -110,6 +110,7 @@ fn empty_program() -> Program {
         align: 8,
         bytes: vec![0; 32],
         uninit: vec![(24, 28)],
+        pointers: Vec::new(),
         mutable: true,
         name: "G".to_owned(),
     };
@@ -120,12 +121,14 @@ fn empty_program() -> Program {
         entry: FuncId(0),
         place: PlaceId(0),
     };
+    let (uninit, pointers) = (Vec::new(), Vec::new());
+    let local = ThreadLocal { bytes: vec![1; 16], align: 8, uninit, pointers, name: "L".to_owned() };
     Program {
         crate_name: "fuzz".to_owned(),
         tests: vec![test],
         functions,
         globals: vec![bytes],
-        thread_locals: vec![ThreadLocal { bytes: vec![1; 16], align: 8, uninit: Vec::new(), name: "L".to_owned() }],
+        thread_locals: vec![local],
         files: vec!["src/lib.rs".to_owned()],
         places: vec![Place { file: 0, line: 1, column: 1 }],
         messages: vec!["message".to_owned()],
@@ -148,6 +151,7 @@ fn function(name: &str, params: u16, results: u8) -> Function {
         slots: vec![slot(0, true), slot(32, false), slot(64, true)],
         code,
         code_places: vec![PlaceId(0); CODE],
+        links: Vec::new(),
         // Lists of two, one, no, four and three registers.
         lists: vec![2, 1, 2, 1, 5, 0, 4, 6, 0, 5, 7, 3, 4, 0, 0],
         switches: vec![SwitchTable { cases: vec![(0, 3), (8, 9)], otherwise: 12 }],
@@ -156,8 +160,14 @@ fn function(name: &str, params: u16, results: u8) -> Function {
     }
 }
 
-/// Runs and explores a program, within limits.
+/// Links, runs and explores a program, within limits.
 fn use_program(program: Program) -> Vec<Recording> {
+    for test in &program.tests {
+        let parts = Parts::of(&program);
+        let own = parts.only(&program, test);
+        assert_eq!(validate(&own), Ok(()), "the program of a test is valid");
+        assert_eq!(Parts::of(&own).digest(&own, &own.tests[0]), parts.digest(&program, test));
+    }
     let image = Image::of(&Arc::new(program));
     let options = RunOptions { max_steps: 500, ..RunOptions::default() };
     run_image(&image, FuncId(0), &options);

@@ -36,7 +36,10 @@ pub struct Error {
 /// The verdicts on all tests of a package, by name.
 pub fn check(package: &Package, arguments: &[&str]) -> BTreeMap<String, Verdict> {
     let mut command = Command::new(program());
-    command.args(["dpor", "test", "--format", "json", "--nocapture"]).args(arguments).current_dir(package.directory());
+    command
+        .args(["dpor", "test", "--format", "json", "--nocapture", "--no-cache"])
+        .args(arguments)
+        .current_dir(package.directory());
     let output = output(&mut command);
     let text = String::from_utf8_lossy(&output.stdout);
     let verdicts: BTreeMap<String, Verdict> = text.lines().filter_map(verdict).map(|v| (v.name.clone(), v)).collect();

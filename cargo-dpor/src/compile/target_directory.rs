@@ -6,11 +6,13 @@
 //! A directory with our stamp is ours; nothing else is ever written to or removed.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
 
+use crate::cache;
 use crate::lock;
 use crate::style::Style;
 
@@ -20,7 +22,7 @@ const LOCK: &str = ".cargo-dpor.lock";
 const STAMP: &str = ".cargo-dpor.stamp";
 /// What does not come from cargo, and is kept. The stamp stays until another takes its place: as long as anything is
 /// left, the directory is known to be ours.
-const KEPT: [&str; 3] = [LOCK, STAMP, "replay"];
+const KEPT: [&str; 4] = [LOCK, STAMP, "replay", cache::DIRECTORY];
 /// What our directory is called, and where that is the name of somebody else's.
 const NAMES: [&str; 2] = ["dpor", ".cargo-dpor"];
 
@@ -38,6 +40,32 @@ fn is_ours(path: &Path) -> bool {
     let Ok(entries) = fs::read_dir(path) else { return path.symlink_metadata().is_err() };
     let is_lock = |entry: fs::DirEntry| entry.file_name() == LOCK;
     path.join(STAMP).is_file() || entries.into_iter().all(|entry| entry.is_ok_and(is_lock))
+}
+
+/// Removes a part of our directory, or all of it, and says how many files that were. What has no stamp is left alone.
+pub fn remove(path: &Path, part: Option<&str>, style: Style) -> Result<usize> {
+    if !path.join(STAMP).is_file() {
+        return Ok(0);
+    }
+    let _lock = lock::lock(&path.join(LOCK), "to compile the same crates", style)?;
+    let removed = part.map_or_else(|| path.to_owned(), |part| path.join(part));
+    let files = count(&removed);
+    match fs::remove_dir_all(&removed) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", removed.display()))
+        }
+        _ => Ok(files),
+    }
+}
+
+/// How many files are in a directory.
+fn count(path: &Path) -> usize {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let files = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => count(&entry.path()),
+        _ => 1,
+    };
+    entries.map(files).sum()
 }
 
 /// The directory, for this process alone as long as this lives.
@@ -102,7 +130,8 @@ mod tests {
 
         open("/a");
         build();
-        fs::create_dir(target.join("replay")).unwrap();
+        let kept = ["replay", cache::DIRECTORY];
+        kept.iter().for_each(|name| fs::create_dir(target.join(name)).unwrap());
         open("/a");
         assert!(has_build());
         open("/b");
@@ -111,8 +140,26 @@ mod tests {
         fs::write(&driver, "22").unwrap();
         open("/b");
         assert!(!has_build());
-        assert!(target.join("replay").is_dir());
+        assert!(kept.iter().all(|name| target.join(name).is_dir()));
         fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn only_what_has_our_stamp_is_removed() {
+        let target = std::env::temp_dir().join(format!("cargo-dpor-remove-{}", std::process::id()));
+        fs::create_dir_all(target.join("cache")).unwrap();
+        fs::write(target.join("cache/a"), "").unwrap();
+        fs::write(target.join("thesis.tex"), "").unwrap();
+        for part in [Some("cache"), None] {
+            assert_eq!(remove(&target, part, Style::plain()).unwrap(), 0);
+        }
+        assert!(target.join("cache/a").exists());
+        fs::write(target.join(STAMP), "").unwrap();
+        assert_eq!(remove(&target, Some("cache"), Style::plain()).unwrap(), 1);
+        assert_eq!(remove(&target, Some("cache"), Style::plain()).unwrap(), 0);
+        assert!(!target.join("cache").exists() && target.join("thesis.tex").exists());
+        remove(&target, None, Style::plain()).unwrap();
+        assert!(!target.exists());
     }
 
     #[test]

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::finding::Frame;
-    use crate::report::{Details, fixture};
+    use crate::report::{Details, Sources, fixture};
     use crate::style::Style;
     use dpor_engine::program::Origin;
 
@@ -131,7 +131,12 @@ mod tests {
         let result = fixture::result(&binary, &test, Outcome::Failed, vec![finding]);
         let mut out = Vec::new();
         let root = Path::new("/home/me/repository");
-        let human = Human::new(WithoutCommands::new(&mut out), Style::plain(), root.to_owned(), Details::default());
+        let human = Human::new(
+            WithoutCommands::new(&mut out),
+            Style::plain(),
+            Sources::new(root.to_owned()),
+            Details::default(),
+        );
         Github::new(human, root, Some(root.into())).test(&result).unwrap();
         let text = String::from_utf8(out).unwrap();
         let annotation = text.lines().last().unwrap();
@@ -147,7 +152,12 @@ mod tests {
         let result = fixture::result(&binary, &test, Outcome::Failed, vec![finding]);
         let mut out = Vec::new();
         let root = Path::new("/home/me/repository/crates/stack");
-        let human = Human::new(WithoutCommands::new(&mut out), Style::plain(), root.to_owned(), Details::default());
+        let human = Human::new(
+            WithoutCommands::new(&mut out),
+            Style::plain(),
+            Sources::new(root.to_owned()),
+            Details::default(),
+        );
         Github::new(human, root, Some("/home/me/repository".into())).test(&result).unwrap();
         let text = String::from_utf8(out).unwrap();
         let annotation = text.lines().last().unwrap();

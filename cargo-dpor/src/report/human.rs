@@ -1,7 +1,6 @@
 //! Text for people: a line for each test, and all there is to say of those that did not pass.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::explore::{AwaitLevel, Equivalence, Stats};
@@ -33,9 +32,9 @@ pub struct Human<W> {
 }
 
 impl<W: Write> Human<W> {
-    pub fn new(out: W, style: Style, root: PathBuf, details: Details) -> Human<W> {
+    pub fn new(out: W, style: Style, sources: Sources, details: Details) -> Human<W> {
         let (not_passed, times, kinds) = (Vec::new(), Vec::new(), Vec::new());
-        Human { out, style, sources: Sources::new(root), details, not_passed, times, kinds }
+        Human { out, style, sources, details, not_passed, times, kinds }
     }
 
     /// Where the text goes.
@@ -115,6 +114,7 @@ impl<W: Write> Report for Human<W> {
         let status = self.status(outcome);
         match outcome {
             Outcome::Ignored => writeln!(self.out, "{status} [         ] {name}{reason}")?,
+            _ if result.cached => writeln!(self.out, "{status} (cached)    {name} {}", explored(result))?,
             _ => writeln!(self.out, "{status} [{}] {name} {}", seconds(result.duration), explored(result))?,
         }
         if outcome == Outcome::Passed && is_vacuous(result) {
@@ -164,7 +164,8 @@ impl<W: Write> Report for Human<W> {
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
         let style = self.style;
-        let mut parts = vec![style.good(format_args!("{} passed", summary.passed))];
+        let cached = if summary.cached > 0 { format!(" ({} cached)", summary.cached) } else { String::new() };
+        let mut parts = vec![style.good(format_args!("{} passed{cached}", summary.passed))];
         for (number, word) in
             [(summary.failed, "failed"), (summary.incomplete, "incomplete"), (summary.unsupported, "unsupported")]
         {
@@ -272,7 +273,7 @@ mod tests {
     fn report(nocapture: bool, act: impl FnOnce(&mut Human<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
         let details = Details { nocapture, workers: 1, ..Details::default() };
-        act(&mut Human::new(&mut out, Style::plain(), "/nowhere".into(), details)).unwrap();
+        act(&mut Human::new(&mut out, Style::plain(), Sources::new("/nowhere".into()), details)).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -284,6 +285,17 @@ mod tests {
         assert_eq!(report(false, |human| human.test(&result)), line);
         let output = "--- output of tests::pops ---\nprinted\n\n";
         assert_eq!(report(true, |human| human.test(&result)), format!("{line}{output}"));
+    }
+
+    #[test]
+    fn a_verdict_that_was_known_is_told_from_others() {
+        let (binary, test) = (fixture::binary(), fixture::test(""));
+        let result = TestResult { cached: true, ..fixture::result(&binary, &test, Outcome::Passed, vec![]) };
+        let line = "        PASS (cached)    stack tests::pops (3 executions)\n";
+        assert_eq!(report(false, |human| human.test(&result)), line);
+        let summary = Summary { passed: 3, cached: 2, ..Summary::default() };
+        let text = report(false, |human| human.end(&summary));
+        assert!(text.contains("3 tests run: 3 passed (2 cached)\n"), "{text}");
     }
 
     #[test]
@@ -301,7 +313,7 @@ mod tests {
         let (binary, test) = (fixture::binary(), fixture::test(""));
         let mut out = Vec::new();
         let details = Details { slow: true, ..Details::default() };
-        let mut human = Human::new(&mut out, Style::plain(), "/nowhere".into(), details);
+        let mut human = Human::new(&mut out, Style::plain(), Sources::new("/nowhere".into()), details);
         for milliseconds in [5, 2000, 30] {
             let mut result = fixture::result(&binary, &test, Outcome::Passed, vec![]);
             result.duration = Duration::from_millis(milliseconds);

@@ -77,7 +77,7 @@ struct TestEvent<'a> {
     restarts: u64,
     /// Why it did, and how many executions were given up then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    lessons: Vec<LessonObject>,
+    lessons: Vec<LessonObject<'a>>,
     /// How many random executions were run, and where they began.
     #[serde(skip_serializing_if = "Option::is_none")]
     sampled: Option<u64>,
@@ -98,6 +98,9 @@ struct TestEvent<'a> {
     /// How often another coherence order was looked for, under reads-from equivalence.
     #[serde(skip_serializing_if = "Option::is_none")]
     witnesses: Option<Witnesses>,
+    /// Whether this is the verdict of an earlier check of the same program.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cached: bool,
     seconds: f64,
     error: Option<ErrorObject<'a>>,
     /// All errors, where there are several.
@@ -118,14 +121,14 @@ fn is_zero(number: &u64) -> bool {
 }
 
 #[derive(Serialize)]
-struct LessonObject {
-    lesson: &'static str,
+struct LessonObject<'a> {
+    lesson: &'a str,
     restarts: u64,
     given_up: u64,
 }
 
-impl LessonObject {
-    fn new((lesson, restarts, given_up): (&'static str, u64, u64)) -> LessonObject {
+impl<'a> LessonObject<'a> {
+    fn new((lesson, restarts, given_up): (&'a str, u64, u64)) -> LessonObject<'a> {
         LessonObject { lesson, restarts, given_up }
     }
 }
@@ -320,6 +323,7 @@ impl<'a> TestEvent<'a> {
             allowed: (!settings.allow.is_empty()).then_some(result.stats.allowed),
             witnesses: (settings.equivalence == Equivalence::ReadsFrom)
                 .then_some(Witnesses { tests: result.stats.witness_tests, searches: result.stats.witness_searches }),
+            cached: result.cached,
             seconds: result.duration.as_secs_f64(),
             error: findings.first().map(error),
             errors: if findings.len() > 1 { findings.iter().map(error).collect() } else { Vec::new() },

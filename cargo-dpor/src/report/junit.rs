@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write, stdout};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use dpor_engine::verdict::Outcome;
@@ -65,8 +64,8 @@ pub struct Junit<W> {
 }
 
 impl<W: Write> Junit<W> {
-    pub fn new(out: Destination<W>, root: PathBuf, details: Details) -> Junit<W> {
-        Junit { out, sources: Sources::new(root), trace: details.trace, suites: Vec::new() }
+    pub fn new(out: Destination<W>, sources: Sources, details: Details) -> Junit<W> {
+        Junit { out, sources, trace: details.trace, suites: Vec::new() }
     }
 
     /// All of it.
@@ -131,14 +130,16 @@ fn name(result: &TestResult) -> String {
 }
 
 /// How a test was checked. Only suites have properties in the schema, so the test is part of the name.
-fn properties(result: &TestResult) -> [Property; 3] {
+fn properties(result: &TestResult) -> Vec<Property> {
     let (name, stats) = (name(result), &result.stats);
     let property = |key: &str, value: &str| Property::new(format!("{name}: {key}"), value);
-    [
+    let mut properties = vec![
         property("model", result.settings.model.name()),
         property("executions", &stats.executions.to_string()),
         property("blocked", &stats.blocked.to_string()),
-    ]
+    ];
+    properties.extend(result.cached.then(|| property("cached", "true")));
+    properties
 }
 
 /// The report without the attribute of its root that is not in the schema.

@@ -3,24 +3,39 @@
 use std::collections::HashMap;
 use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dpor_engine::verdict::Location;
 
 /// The source files of a workspace, each read once.
+#[derive(Clone, Debug)]
 pub struct Sources {
     root: PathBuf,
     files: HashMap<String, Option<String>>,
+    /// Whether there are no others than those.
+    complete: bool,
 }
 
 impl Sources {
+    /// What is in the directory that the names of files are relative to.
     pub fn new(root: PathBuf) -> Sources {
-        Sources { root, files: HashMap::new() }
+        Sources { root, files: HashMap::new(), complete: false }
+    }
+
+    /// These files, and no others.
+    pub fn of(files: impl IntoIterator<Item = (String, String)>) -> Sources {
+        let files = files.into_iter().map(|(name, text)| (name, Some(text))).collect();
+        Sources { root: PathBuf::new(), files, complete: true }
+    }
+
+    /// The directory that the names of files are relative to.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Reads a file, unless that was done before.
     pub fn read(&mut self, file: &str) {
-        if !self.files.contains_key(file) {
+        if !self.complete && !self.files.contains_key(file) {
             let text = fs::read_to_string(self.root.join(file)).ok();
             self.files.insert(file.to_owned(), text);
         }
@@ -105,5 +120,12 @@ mod tests {
         let mut sources = sources("x");
         sources.read("b.rs");
         assert_eq!(sources.text("b.rs"), None);
+    }
+
+    #[test]
+    fn files_that_are_given_are_not_read() {
+        let mut sources = Sources::of([("src/main.rs".to_owned(), "given".to_owned())]);
+        ["src/main.rs", "Cargo.toml"].iter().for_each(|file| sources.read(file));
+        assert_eq!((sources.text("src/main.rs"), sources.text("Cargo.toml")), (Some("given"), None));
     }
 }

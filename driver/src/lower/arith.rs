@@ -64,7 +64,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let count = (count as i128) << unused >> unused;
                 self.emit.add_imm(dst, base, (count as i64).wrapping_mul(size as i64));
             }
-            Atom::Register(count) => self.index(dst, base, count, size),
+            Atom::Register(_) | Atom::Address(_) => {
+                let count = self.prim_register(count_prim, count);
+                self.index(dst, base, count, size);
+            }
         }
         Value::One(prim, Atom::Register(dst))
     }

@@ -64,7 +64,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     fn code_pointer(&mut self, instance: Instance<'tcx>, layout: TyAndLayout<'tcx>) -> Value<'tcx> {
         let address = self.builder.function_address(instance);
         match self.repr(layout) {
-            Repr::One(prim) => Value::One(prim, Atom::Imm(address.into())),
+            Repr::One(prim) => Value::One(prim, Atom::address(address, 0)),
             _ => self.undefined(layout),
         }
     }
@@ -167,7 +167,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let cut = 128 - 8 * u32::from(to.size);
                 Atom::Imm(extended << cut >> cut)
             }
-            Atom::Register(reg) => Atom::Register(self.convert_int(from, reg, to)),
+            Atom::Address(_) if from.size == to.size => atom,
+            Atom::Register(_) | Atom::Address(_) => {
+                let reg = self.prim_register(from, atom);
+                Atom::Register(self.convert_int(from, reg, to))
+            }
         }
     }
 

@@ -134,7 +134,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             format!("attempted to leave type `{ty}` uninitialized, which is invalid")
         };
         let address = self.builder.text(&message);
-        let text = self.atom_register(Atom::Imm(address.into()));
+        let text = self.atom_register(Atom::address(address, 0));
         let len = self.atom_register(Atom::Imm(message.len() as u128));
         let def_id = self.tcx.require_lang_item(LangItem::PanicNounwind, self.span);
         let dst = self.emit.register();

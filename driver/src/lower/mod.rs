@@ -26,6 +26,8 @@ mod statement;
 mod terminator;
 mod unsize;
 
+pub use operand::Atom;
+
 use dpor_engine::program::{FuncId, Op, Origin, Reg};
 use dpor_engine::verdict::ErrorKind;
 use rustc_index::IndexVec;

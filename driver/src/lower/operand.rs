@@ -9,7 +9,7 @@ use rustc_middle::ty::print::with_no_trimmed_paths;
 use super::Lowering;
 use super::analyze::Part;
 use super::place::{Addr, Base, MemPlace, Spot};
-use crate::emit::FrameMemory;
+use crate::emit::{Address, FrameMemory};
 use crate::repr::{Prim, Repr};
 
 /// One scalar: in a register (or two for 128 bits), or known.
@@ -17,6 +17,18 @@ use crate::repr::{Prim, Repr};
 pub enum Atom {
     Register(Reg),
     Imm(u128),
+    /// Known when it is known where things are in the program.
+    Address(Address),
+}
+
+impl Atom {
+    /// What is so far from where a function or a global begins. There is nothing at address zero.
+    pub fn address(base: u64, offset: u64) -> Atom {
+        match base {
+            0 => Atom::Imm(offset.into()),
+            _ => Atom::Address(Address { base, offset }),
+        }
+    }
 }
 
 /// A value that was computed.
@@ -86,7 +98,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     pub(super) fn prim_register(&mut self, prim: Prim, atom: Atom) -> Reg {
         match atom {
             Atom::Register(reg) => reg,
-            Atom::Imm(_) => {
+            Atom::Imm(_) | Atom::Address(_) => {
                 let dst = self.emit.registers(prim.registers());
                 self.atom_into(prim, atom, dst);
                 dst
@@ -105,6 +117,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.emit.imm(dst, value as u64);
                 if wide {
                     self.emit.imm(Reg(dst.0 + 1), (value >> 64) as u64);
+                }
+            }
+            Atom::Address(address) => {
+                self.emit.address(dst, address);
+                if wide {
+                    self.emit.imm(Reg(dst.0 + 1), 0);
                 }
             }
         }
@@ -282,14 +300,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 if let Scalar::Ptr(pointer, _) = scalar {
                     self.check_defined(pointer.provenance.alloc_id());
                 }
-                let bits = self.builder.scalar_bits(scalar);
+                let atom = self.builder.scalar_atom(scalar);
                 match self.repr(layout) {
-                    Repr::One(prim) => Value::One(prim, Atom::Imm(bits)),
+                    Repr::One(prim) => Value::One(prim, atom),
                     Repr::Zst => Value::Zst,
                     _ => {
                         let prim = Prim { size: scalar.size().bytes() as u8, ..Prim::USIZE };
                         let place = self.temporary(layout);
-                        self.store_memory(Value::One(prim, Atom::Imm(bits)), place);
+                        self.store_memory(Value::One(prim, atom), place);
                         Value::Memory(place)
                     }
                 }
@@ -299,7 +317,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let address = self.builder.allocation_address(alloc_id);
                 match self.repr(layout) {
                     Repr::Two(a, b, offset) => {
-                        Value::Two(a, b, offset, Atom::Imm(address.into()), Atom::Imm(meta.into()))
+                        Value::Two(a, b, offset, Atom::address(address, 0), Atom::Imm(meta.into()))
                     }
                     _ => self.undefined(layout),
                 }
@@ -327,7 +345,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
             }
             Repr::Memory => {
                 let address = self.builder.allocation_address(alloc_id);
-                let addr = Addr { base: Base::Absolute(address), offset: offset as i64 };
+                let addr = Addr { base: Base::of(address), offset: offset as i64 };
                 Value::Memory(MemPlace { addr, meta: None, layout, align: layout.align.abi })
             }
         }
@@ -342,7 +360,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let range = alloc_range(rustc_abi::Size::from_bytes(offset), size);
         let is_pointer = allocation.inner().provenance().get_ptr(range.start).is_some();
         match allocation.inner().read_scalar(&self.tcx, range, is_pointer) {
-            Ok(scalar) => Atom::Imm(self.builder.scalar_bits(scalar)),
+            Ok(scalar) => self.builder.scalar_atom(scalar),
             // The unused part of an enum.
             Err(_) => Atom::Imm(0),
         }

@@ -9,6 +9,7 @@ use rustc_middle::ty::{self, Ty};
 use super::analyze::Part;
 use super::operand::{Atom, Value};
 use super::{LocalPlace, Lowering};
+use crate::emit::Address;
 use crate::repr::Prim;
 
 /// Where memory starts.
@@ -18,8 +19,17 @@ pub enum Base {
     Slot(u16),
     /// At the address in a register.
     Register(Reg),
-    /// At a fixed address.
+    /// At a number that the source has as an address.
     Absolute(u64),
+    /// Where a function or a global begins.
+    Linked(u64),
+}
+
+impl Base {
+    /// Where a function or a global begins. There is nothing at address zero.
+    pub fn of(address: u64) -> Base {
+        if address == 0 { Base::Absolute(0) } else { Base::Linked(address) }
+    }
 }
 
 /// An address: a base and an offset from it.
@@ -156,6 +166,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         match atom {
             Atom::Register(reg) => Addr::register(reg),
             Atom::Imm(value) => Addr { base: Base::Absolute(value as u64), offset: 0 },
+            Atom::Address(Address { base, offset }) => Addr { base: Base::Linked(base), offset: offset as i64 },
         }
     }
 
@@ -311,6 +322,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         match addr.base {
             Base::Register(reg) => self.emit.add_imm(dst, reg, addr.offset),
             Base::Absolute(address) => self.emit.imm(dst, address.wrapping_add(addr.offset as u64)),
+            Base::Linked(base) => self.emit.address(dst, Address { base, offset: addr.offset as u64 }),
             Base::Slot(slot) => self.emit.op(Op::SlotAddr { dst, offset: (i64::from(slot) + addr.offset) as u16 }),
         }
     }

@@ -432,7 +432,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let signature = self.builder.signature(ty)?;
         let sig = self.tcx.instantiate_bound_regions_with_erased(ty.fn_sig(self.tcx));
         let converts = sig.inputs().iter().any(|input| self.plain_layout(*input).is_some());
-        let other = self.check(Builtin::CheckFunction, &[pointer], &[signature.into(), converts.into()]);
+        let number = self.emit.register();
+        self.emit.message(number, signature);
+        let other = self.check(Builtin::CheckFunction, &[pointer, number], &[converts.into()]);
         converts.then_some(other)
     }
 

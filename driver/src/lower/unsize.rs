@@ -90,7 +90,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                     None => old,
                 }
             }
-            (_, &ty::Dynamic(predicates, _)) => Atom::Imm(self.builder.vtable(from, predicates.principal()).into()),
+            (_, &ty::Dynamic(predicates, _)) => Atom::address(self.builder.vtable(from, predicates.principal()), 0),
             _ => old.unwrap_or(Atom::Imm(0)),
         }
     }

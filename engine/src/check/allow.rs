@@ -3,12 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{Failure, FailureKind, StackFrame};
 
 /// Errors of a kind that are accepted: all of them, or those that have a text in the name of an active function, or
 /// in the place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowed {
     pub kind: ErrorKind,
     pub pattern: Option<String>,

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::program::address::{GLOBAL_REGION, REGION_BITS};
 use crate::program::{FuncId, Function, Op, Program};
 use crate::verdict::Location;
@@ -14,7 +16,7 @@ use super::identity;
 const COVER: &str = "dpor::__rt::cover";
 
 /// A label.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
     pub label: String,
     /// Where it is first named.

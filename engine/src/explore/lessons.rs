@@ -8,6 +8,10 @@
 //! Which lesson comes first is decided by the order of exploration, as it is for errors; so what is learned, and all
 //! counts, are the same for any number of workers.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use super::stats::Stats;
 use super::transient::Transient;
 use super::{AwaitLevel, Config};
@@ -49,10 +53,10 @@ pub enum Lesson<E> {
 }
 
 /// An exploration that began again: what was explored by then does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restart {
     /// What was learned.
-    pub lesson: &'static str,
+    pub lesson: Cow<'static, str>,
     /// What was explored up to there.
     pub stats: Stats,
 }

@@ -336,7 +336,7 @@ pub fn explore_with<P: Program, O: Observer<P>>(
             if all_stages {
                 discarded += report.stats;
             }
-            restarts.push(Restart { lesson: lesson.describe(), stats: discarded });
+            restarts.push(Restart { lesson: lesson.describe().into(), stats: discarded });
             report.lesson = lessons.learn(lesson);
             match report.lesson {
                 None if all_stages => (report, observers, stages) = (Report::empty(), Vec::new(), Stages::new()),

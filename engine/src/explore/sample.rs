@@ -63,7 +63,7 @@ pub fn sample_with<P: Program, O: Observer<P>>(
             Report { stats, errors: Vec::new(), lesson: None, complete: part.complete, restarts, ..Report::empty() };
         match part.event {
             Some(Event::Lesson(lesson)) => {
-                report.restarts.push(Restart { lesson: lesson.describe(), stats: Stats::default() });
+                report.restarts.push(Restart { lesson: lesson.describe().into(), stats: Stats::default() });
                 report.lesson = lessons.learn(lesson);
                 if report.lesson.is_none() {
                     restarts = report.restarts;

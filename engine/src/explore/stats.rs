@@ -1,11 +1,12 @@
 //! What an exploration counts.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// Counts of an exploration: the same for every number of workers, but for the peak of memory and for how often
 /// witnesses were looked for, which depends on the witnesses that were there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stats {
     /// Complete executions, one for each consistent execution graph, and the one that failed.
     pub executions: u64,
@@ -13,7 +14,7 @@ pub struct Stats {
     pub blocked: u64,
     /// Errors that the program [allows](super::Program::allows). An execution ends at such an error, unless it was
     /// over anyway.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub allowed: u64,
     /// Executions that were given up because a thread waits in them that has read something old.
     pub cut: u64,

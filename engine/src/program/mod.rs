@@ -8,19 +8,25 @@ pub mod address;
 mod builtin;
 mod config;
 mod debug;
+mod digest;
 mod file;
+mod link;
 mod op;
+mod reach;
+pub mod sealed;
 
 use serde::{Deserialize, Serialize};
 
 pub use builtin::Builtin;
 pub use config::{ConfigError, ShouldPanic, TestConfig};
 pub use debug::{BlockType, DebugInfo, Field, Part, Shape, SlotType, StaticType, TypeInfo, TypeRef, ValueKind};
+pub use digest::Digest;
 pub use file::{FORMAT_VERSION, LoadError};
 pub use op::{
     AtomicWidth, BinOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering, OverflowOp, Pc, QuadBinOp,
     QuadUnOp, Reg, RmwOp, UnOp, Unwind, Width,
 };
+pub use reach::Parts;
 
 use crate::verdict::Location;
 
@@ -113,8 +119,35 @@ pub struct Function {
     pub lists: Vec<u16>,
     pub switches: Vec<SwitchTable>,
     pub ranges: Vec<ValidRange>,
+    /// The [`Op::Imm`]s whose numbers depend on where things are in the program.
+    pub links: Vec<Link>,
     /// Where the function is defined.
     pub place: PlaceId,
+}
+
+/// A number in the code of a function that depends on where something is in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    pub at: Pc,
+    pub to: Target,
+}
+
+/// What such a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// The address of a function or a global, which begins here; the number may be beside that.
+    Address(u64),
+    /// An index into [`Program::messages`].
+    Message,
+}
+
+/// Eight bytes of a global that are the address of a function or a global, or of something beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Pointer {
+    /// Where these bytes begin.
+    pub at: u32,
+    /// Where the function or the global begins.
+    pub base: u64,
 }
 
 /// A local in the frame.
@@ -153,6 +186,8 @@ pub struct Global {
     pub bytes: Vec<u8>,
     /// Ranges of `bytes` (start, end) that are not initialized.
     pub uninit: Vec<(u32, u32)>,
+    /// Which of `bytes` are addresses.
+    pub pointers: Vec<Pointer>,
     pub mutable: bool,
     /// The path of a static; empty for constants.
     pub name: String,
@@ -164,6 +199,7 @@ pub struct ThreadLocal {
     pub align: u64,
     pub bytes: Vec<u8>,
     pub uninit: Vec<(u32, u32)>,
+    pub pointers: Vec<Pointer>,
     pub name: String,
 }
 

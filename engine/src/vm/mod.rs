@@ -15,6 +15,7 @@ mod builtins;
 mod code;
 mod context;
 mod dead;
+mod environment;
 mod explored;
 mod failure;
 mod float;
@@ -43,11 +44,11 @@ mod watch;
 mod wide;
 mod world;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
+pub use environment::{Environment, Questions};
 pub use explored::{
     Atom, Basis, Birth, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated,
     Write,
@@ -86,7 +87,7 @@ pub struct RunOptions {
     /// How many steps all threads may take together: a step is a jump or a call.
     pub max_steps: u64,
     /// The environment variables that the program sees.
-    pub env: BTreeMap<String, String>,
+    pub env: Environment,
     /// How many processors the program sees.
     pub processors: u64,
     /// Whether heap blocks that are never freed are an error.
@@ -126,7 +127,7 @@ impl Default for RunOptions {
     fn default() -> RunOptions {
         RunOptions {
             max_steps: 200_000_000,
-            env: BTreeMap::new(),
+            env: Environment::default(),
             processors: 4,
             check_leaks: true,
             allow: Vec::new(),

@@ -1,8 +1,8 @@
 //! Whether a program can be run at all: everything it refers to must be there. A file may be damaged in ways that its
 //! checksum does not show, or come from somebody else; the machine does not look twice.
 
-use crate::program::address::{GLOBAL_REGION, MAX_FRAME, REGION_BITS};
-use crate::program::{Function, List, Op, PlaceId, Program, Shape, TypeRef, Unwind};
+use crate::program::address::{GLOBAL_REGION, MAX_FRAME, REGION_BITS, code_index};
+use crate::program::{Function, List, Op, PlaceId, Pointer, Program, Shape, Target, TypeRef, Unwind};
 
 use super::prepare::{falls_through, visit};
 
@@ -30,6 +30,11 @@ pub fn validate(program: &Program) -> Validity {
         check_place(program, test.place)?;
     }
     ensure(program.signatures.len() <= program.functions.len(), "a signature without a function")?;
+    let is_message = |signature: &u32| (*signature as usize) < program.messages.len();
+    ensure(program.signatures.iter().flatten().all(is_message), "a message that is not there")?;
+    ensure(program.debug.slots.is_sorted_by_key(|slot| (slot.function, slot.offset)), "the types of variables")?;
+    ensure(program.debug.statics.is_sorted_by_key(|one| one.address), "the types of statics")?;
+    ensure(program.debug.blocks.is_sorted_by_key(|block| block.place), "the types of blocks")?;
     check_globals(program)?;
     check_debug(program)?;
     program.functions.iter().try_for_each(|function| check_function(program, function))
@@ -48,10 +53,42 @@ fn check_globals(program: &Program) -> Validity {
         end = global.address.checked_add(size).filter(|_| size <= MAX_GLOBAL).ok_or("the size of a static")?;
         ensure(end >> REGION_BITS == GLOBAL_REGION, "the region of a static")?;
         check_uninit(&global.uninit, global.bytes.len())?;
+        check_pointers(program, &global.pointers, global.bytes.len())?;
     }
     for local in &program.thread_locals {
         ensure(local.align.is_power_of_two() && local.align <= 1 << MAX_ALIGN, "the alignment of a thread-local")?;
         check_uninit(&local.uninit, local.bytes.len())?;
+        check_pointers(program, &local.pointers, local.bytes.len())?;
+    }
+    Ok(())
+}
+
+/// Whether a function or a global begins at an address.
+fn check_base(program: &Program, address: u64) -> Validity {
+    let is_function = code_index(address).is_some_and(|index| (index as usize) < program.functions.len());
+    let is_global = || program.globals.binary_search_by_key(&address, |global| global.address).is_ok();
+    ensure(is_function || is_global(), "an address of nothing")
+}
+
+fn check_pointers(program: &Program, pointers: &[Pointer], len: usize) -> Validity {
+    for pointer in pointers {
+        ensure(pointer.at as usize + 8 <= len, "an address that is not there")?;
+        check_base(program, pointer.base)?;
+    }
+    Ok(())
+}
+
+/// Links are to numbers in the code, in order.
+fn check_links(program: &Program, function: &Function) -> Validity {
+    ensure(function.links.is_sorted_by(|a, b| a.at < b.at), "the links of a function")?;
+    for link in &function.links {
+        let Some(&Op::Imm { value, .. }) = function.code.get(link.at as usize) else {
+            return Err("a link to something else than a number");
+        };
+        match link.to {
+            Target::Address(base) => check_base(program, base)?,
+            Target::Message => ensure(value < program.messages.len() as u64, "a message that is not there")?,
+        }
     }
     Ok(())
 }
@@ -96,6 +133,7 @@ fn check_function(program: &Program, function: &Function) -> Validity {
         check_target(function, table.otherwise)?;
         table.cases.iter().try_for_each(|case| check_target(function, case.1))?;
     }
+    check_links(program, function)?;
     ensure(function.code.last().is_none_or(|op| !falls_through(op)), "code without an end")?;
     function.code.iter().try_for_each(|op| check_op(program, function, op))
 }

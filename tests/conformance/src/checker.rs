@@ -169,7 +169,9 @@ impl Checker {
     fn command(&self, job: &Job) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; exec \"$@\"", MEMORY]).arg(&self.program);
-        command.args(["test", "--quiet", "--no-fail-fast", "--max-steps", "20000000000"]).args(job.options);
+        command
+            .args(["test", "--quiet", "--no-fail-fast", "--no-cache", "--max-steps", "20000000000"])
+            .args(job.options);
         if let Some(package) = job.package {
             command.args(["-p", package]);
         }

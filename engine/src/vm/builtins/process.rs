@@ -167,7 +167,7 @@ fn getenv(context: &mut Context, name: u64) -> Checked<u64> {
 /// Where the pointer to the list of all variables is.
 fn environ(context: &mut Context) -> Checked<u64> {
     known_or(context, ENVIRON, |context| {
-        let variables = context.options.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let variables = context.options.env.all().map(|(name, value)| format!("{name}={value}")).collect();
         let list = string_list(context, variables)?;
         words(context, &[list])
     })

@@ -64,6 +64,7 @@ impl Asm {
                 slots: Vec::new(),
                 code: Vec::new(),
                 code_places: Vec::new(),
+                links: Vec::new(),
                 lists: Vec::new(),
                 switches: Vec::new(),
                 ranges: Vec::new(),
@@ -94,12 +95,21 @@ impl Asm {
         self.next_granule = next;
         let address = region_address(GLOBAL_REGION, offset);
         let bytes = bytes.to_vec();
-        self.program.globals.push(Global { address, align, bytes, uninit: Vec::new(), mutable, name: String::new() });
+        self.program.globals.push(Global {
+            address,
+            align,
+            bytes,
+            uninit: Vec::new(),
+            pointers: Vec::new(),
+            mutable,
+            name: String::new(),
+        });
         address
     }
 
     pub fn thread_local(&mut self, bytes: &[u8], align: u64) -> u32 {
-        let local = ThreadLocal { align, bytes: bytes.to_vec(), uninit: Vec::new(), name: String::new() };
+        let local =
+            ThreadLocal { align, bytes: bytes.to_vec(), uninit: Vec::new(), pointers: Vec::new(), name: String::new() };
         self.program.thread_locals.push(local);
         (self.program.thread_locals.len() - 1) as u32
     }

@@ -170,7 +170,8 @@ fn the_environment_is_as_set() {
         f.ret();
     });
     let env = BTreeMap::from([("NAME".to_owned(), "value".to_owned())]);
-    let run = run(&Arc::new(asm.program), main, &RunOptions { env, processors: 3, ..RunOptions::default() });
+    let run =
+        run(&Arc::new(asm.program), main, &RunOptions { env: env.into(), processors: 3, ..RunOptions::default() });
     prints(&run, b"value\0\x01\0\x03");
 }
 
