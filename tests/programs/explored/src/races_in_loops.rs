@@ -438,7 +438,8 @@ fn behind_a_fence() {
     };
     let ends = || {
         Y.store(1, Relaxed);
-        [2, 1].map(|value| X.store(value, Relaxed));
+        X.store(2, Relaxed);
+        X.store(1, Relaxed);
     };
     let threads = [thread::spawn(looks), thread::spawn(writes), thread::spawn(ends)];
     threads.into_iter().for_each(|thread| thread.join().unwrap());
