@@ -637,10 +637,6 @@ impl Program for Subject {
         self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
     }
 
-    fn is_in_loop(&self, state: &State, thread: ThreadId) -> bool {
-        state.trails.all_sites(vm_thread(thread)).next().is_some()
-    }
-
     fn has_loops(&self) -> bool {
         self.tracked.has_loops() || self.tracked.has_undoing_loops()
     }

@@ -94,12 +94,6 @@ pub trait Program: Sync {
         false
     }
 
-    /// Whether the pending action of a thread is in a loop of any kind: also in one that ends by itself, after so many
-    /// attempts, say, which never comes back to the same state.
-    fn is_in_loop(&self, state: &Self::State, thread: ThreadId) -> bool {
-        self.may_spin(state, thread)
-    }
-
     /// Whether there are such loops at all.
     fn has_loops(&self) -> bool {
         true
