@@ -637,6 +637,10 @@ impl Program for Subject {
         self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
     }
 
+    fn is_in_loop(&self, state: &State, thread: ThreadId) -> bool {
+        state.trails.all_sites(vm_thread(thread)).next().is_some()
+    }
+
     fn has_loops(&self) -> bool {
         self.tracked.has_loops() || self.tracked.has_undoing_loops()
     }
@@ -651,6 +655,10 @@ impl Program for Subject {
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
         (a.written, a.touched) == (b.written, b.touched) && a.vm.is_alike(&b.vm, vm_thread(thread))
+    }
+
+    fn is_at_same_place(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.vm.is_at_same_place(&b.vm, vm_thread(thread))
     }
 
     fn is_same(&self, a: &State, b: &State, _: ThreadId) -> bool {

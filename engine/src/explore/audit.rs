@@ -136,13 +136,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     /// The same, where it is known to which place the thread has come after the iteration, in the latest trial.
     fn simulation(&mut self, head: Head, first: Place, iteration: &[Reply], reply: Reply) -> Option<Simulation> {
-        let Head { thread, action, from } = head;
+        let Head { thread, from, .. } = head;
         self.trials.swap();
         let second = self.leads_to(thread, Course { from, replies: &[reply] });
-        let is_back =
-            |place: Place| !place.has_effect && (place.next == action || matches!(place.next, Action::Spin { .. }));
-        if is_back(second) {
-            return is_back(first).then_some(Simulation::Back);
+        let is_back = |place: Place, state: &P::State| {
+            self.is_back(&head, state, place) || !place.has_effect && matches!(place.next, Action::Spin { .. })
+        };
+        if is_back(second, &self.trials.state) {
+            return is_back(first, &self.trials.other).then_some(Simulation::Back);
         }
         let first = match first.next {
             // It is where it has been before, so many actions ago.
@@ -182,7 +183,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             }
             let replies = [&state.replies[..], &[Reply::reads(value)]].concat();
             let place = self.leads_to(thread, Course { from, replies: &replies });
-            if place.next == action && !place.has_effect {
+            if self.is_back(&head, &self.trials.state, place) {
                 if self.is_new_head(thread)? {
                     found.push(replies);
                 }

@@ -201,7 +201,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         match failed.next {
             _ if has_effect => return Failed::HasEffect,
             Action::Spin { .. } if !failed.has_effect => return Failed::LoadsAgain,
-            next if next == action && !failed.has_effect => return Failed::LoadsAgainOtherwise,
+            _ if self.is_back(&head, &self.trials.state, failed) => return Failed::LoadsAgainOtherwise,
             _ => {}
         }
         let at_once = [Reply::reads(found)];

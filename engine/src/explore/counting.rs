@@ -30,6 +30,9 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return false;
         }
         let head = Head { thread, action, from: Origin::Saved(snapshot.slot as usize) };
+        if !self.is_at_head(&head, &self.state) {
+            return false;
+        }
         let mut ends = false;
         for write in self.not_before(loc, rf) {
             let value = self.graph().written(write, loc);
@@ -37,7 +40,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             if !self.is_simulated(head, &[Reply::reads(answer)], next) {
                 return false;
             }
-            ends |= self.leads_to(thread, Course { from: head.from, replies: &[next] }).next != action;
+            let place = self.leads_to(thread, Course { from: head.from, replies: &[next] });
+            ends |= !(place.next == action && self.is_at_head(&head, &self.trials.state));
         }
         if ends {
             self.rely_on_audits(loc);

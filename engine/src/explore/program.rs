@@ -94,6 +94,12 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether the pending action of a thread is in a loop of any kind: also in one that ends by itself, after so many
+    /// attempts, say, which never comes back to the same state.
+    fn is_in_loop(&self, state: &Self::State, thread: ThreadId) -> bool {
+        self.may_spin(state, thread)
+    }
+
     /// Whether there are such loops at all.
     fn has_loops(&self) -> bool {
         true
@@ -110,6 +116,12 @@ pub trait Program: Sync {
     fn is_alike(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
         let _ = (a, b, thread);
         false
+    }
+
+    /// Whether a thread is at the same place of its code in both, in whatever state.
+    fn is_at_same_place(&self, a: &Self::State, b: &Self::State, thread: ThreadId) -> bool {
+        let _ = (a, b, thread);
+        true
     }
 
     /// Whether two states that were the same before a thread ran in both are the same again: not only for the thread, but

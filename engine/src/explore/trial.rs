@@ -7,6 +7,7 @@
 //! on in the same way, whatever it is answered next. It says nothing about other answers; whoever needs these has to
 //! try them, too.
 
+use super::confirm::Head;
 use super::lessons::Lesson;
 use super::program::{Answer, Program};
 use super::transient::Overlay;
@@ -103,6 +104,22 @@ pub(super) struct Place {
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {
+    /// Whether a thread that has been tried out is back at the head of its loop, without having had an effect: in this
+    /// state, at this place.
+    pub(super) fn is_back(&self, head: &Head, state: &P::State, place: Place) -> bool {
+        place.next == head.action && !place.has_effect && self.is_at_head(head, state)
+    }
+
+    /// Whether a thread is at the head of its loop, and not at another place that does the same.
+    pub(super) fn is_at_head(&self, head: &Head, state: &P::State) -> bool {
+        let origin = match head.from {
+            Origin::Saved(slot) => self.snapshots.get(slot),
+            Origin::Head(number) => &self.trials.heads[number],
+            Origin::Now => &self.state,
+        };
+        self.program.is_at_same_place(state, origin, head.thread)
+    }
+
     /// Copies a state to try something out.
     pub(super) fn begin_trial(&mut self, from: Origin) {
         match from {

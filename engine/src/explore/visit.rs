@@ -387,7 +387,11 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// looked at.
     #[inline]
     pub fn is_audited(&self, thread: ThreadId) -> bool {
-        (!self.lessons.audited.is_empty() || self.program.touches_memory()) && self.may_spin(thread)
+        match self.lessons.audited.is_empty() {
+            // Only what is back in the same state is left out.
+            true => self.program.touches_memory() && self.may_spin(thread),
+            false => self.is_in_loop(thread),
+        }
     }
 
     /// Answers an event and runs its thread, and one that it spawned, to the next action.

@@ -110,12 +110,20 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
 
     #[inline]
     pub(super) fn may_spin(&self, thread: ThreadId) -> bool {
+        self.reads_in_loop(thread, || self.program.may_spin(&self.state, thread))
+    }
+
+    /// Whether it may be part of an iteration of any loop.
+    pub(super) fn is_in_loop(&self, thread: ThreadId) -> bool {
+        self.reads_in_loop(thread, || self.program.is_in_loop(&self.state, thread))
+    }
+
+    fn reads_in_loop(&self, thread: ThreadId, is_in_loop: impl FnOnce() -> bool) -> bool {
         let pending = &self.graph().thread(thread).pending;
         match pending.is_lock() {
             true => self.program.may_undo(&self.state, thread),
             false => {
-                (pending.is_rmw() || matches!(pending, Action::Load { .. } | Action::Fence { .. }))
-                    && self.program.may_spin(&self.state, thread)
+                (pending.is_rmw() || matches!(pending, Action::Load { .. } | Action::Fence { .. })) && is_in_loop()
             }
         }
     }

@@ -298,6 +298,10 @@ impl Program for Litmus {
         }
     }
 
+    fn is_at_same_place(&self, a: &LitmusState, b: &LitmusState, thread: ThreadId) -> bool {
+        a.threads[thread.index()] == b.threads[thread.index()]
+    }
+
     fn is_same(&self, a: &LitmusState, b: &LitmusState, _: ThreadId) -> bool {
         (&a.threads, &a.registers, &a.visits) == (&b.threads, &b.registers, &b.visits)
     }

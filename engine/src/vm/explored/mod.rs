@@ -269,6 +269,16 @@ impl<A: Copy> Explored<A> {
         mark(one) == mark(two) && universe.vm.heap.objects.own_blocks_alike(id, &one.versions, &two.versions)
     }
 
+    /// Whether a thread is at the same place in both: in the same functions, at the same instructions.
+    pub fn is_at_same_place(&self, other: &Explored<A>, id: ThreadId) -> bool {
+        if !Arc::ptr_eq(&self.universe, &other.universe) {
+            return false;
+        }
+        let universe = lock(&self.universe);
+        let site = |row| universe.threads.mark(universe.row(row).thread(id)).site;
+        site(self.row) == site(other.row)
+    }
+
     /// Whether both are the same state, but for how many steps are left.
     pub fn is_same(&self, other: &Explored<A>) -> bool {
         if !Arc::ptr_eq(&self.universe, &other.universe) {

@@ -427,3 +427,31 @@ fn counts_while_another_one_looks() {
     looks.join().unwrap();
     assert!(!failed); // ERROR: panic
 }
+
+// At most three attempts, and the number of the one that succeeds matters. One that another thread's addition makes fail
+// matters only if a third thread has added, too, before the next load: the loop ends at 2.
+#[dpor::test]
+fn counts_attempts_of_which_there_are_few() {
+    static READY: AtomicBool = AtomicBool::new(false);
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let first = thread::spawn(|| if READY.load(Acquire) { COUNT.fetch_add(1, Release) } else { 9 });
+    let tries = thread::spawn(|| {
+        COUNT.fetch_add(1, Relaxed);
+        for attempt in 0..3 {
+            let count = COUNT.load(Relaxed);
+            if count == 2 {
+                break;
+            }
+            if COUNT.compare_exchange(count, count + 1, Release, Relaxed).is_ok() {
+                return attempt;
+            }
+        }
+        0
+    });
+    let second = thread::spawn(|| {
+        READY.store(true, Relaxed);
+        COUNT.fetch_add(1, Relaxed)
+    });
+    let counts = [first, tries, second].map(|thread| thread.join().unwrap());
+    assert_ne!(counts, [1, 1, 2]); // ERROR: panic
+}

@@ -281,6 +281,10 @@ impl explore::Program for Subject {
             && (&a.written, a.touched) == (&b.written, b.touched)
     }
 
+    fn is_at_same_place(&self, a: &State, b: &State, thread: ThreadId) -> bool {
+        a.threads[thread.index()].thread.pc == b.threads[thread.index()].thread.pc
+    }
+
     fn has_effect(&self, state: &State) -> bool {
         !state.written.is_empty() || state.touched
     }
