@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{self, Config, Found, Lesson, Progress, Report, Restart, Schedule, Stats, Survey};
+use crate::explore::{self, Config, Found, Lesson, Lessons, Progress, Report, Restart, Schedule, Stats, Survey};
 use crate::graph::ThreadId;
 use crate::memory::{Allowance, Resource, Watch};
 use crate::model::MemoryModel;
@@ -35,6 +35,7 @@ use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tra
 pub use allow::{Allowed, UnknownErrors};
 pub use covers::Cover;
 use endings::Endings;
+use locations::Locations;
 pub use subject::{Issue, State, Subject, Wrong};
 
 /// The result of a check.
@@ -131,16 +132,21 @@ pub fn check_with_progress(
         Err(location) => return Checked::of_unknown_label(location),
     };
     let mut restarts = Vec::new();
-    let mut tracked = Tracked::default();
+    let (mut tracked, mut locations, mut lessons) = (Tracked::default(), Locations::default(), None);
     let compares_threads =
         config.symmetry && config.sampling.is_none() && !identity::is_asked_for(&image.program, entry);
     loop {
-        let subject = Subject::new(image, entry, &timed, tracked.clone()).comparing_threads(compares_threads);
+        let subject = Subject::new(image, entry, &timed, tracked.clone())
+            .comparing_threads(compares_threads)
+            .numbered_as(std::mem::take(&mut locations));
         let limits = Config { interrupt: interrupt.clone(), ..limited(config, deadline) };
         let observer = || Endings::new(&labels);
         let (mut report, endings) = match config.sampling {
             Some(sampling) => explore::sample_with(&subject, &limits, sampling, observer),
-            None => explore::explore_with(&subject, &limits, progress, observer),
+            None => {
+                let lessons = lessons.get_or_insert_with(|| Lessons::new(&limits));
+                explore::explore_knowing(&subject, &limits, lessons, progress, observer)
+            }
         };
         restarts.append(&mut report.restarts);
         let learned = match &report.lesson {
@@ -149,6 +155,7 @@ pub fn check_with_progress(
             _ => None,
         };
         if learned.is_some_and(|site| tracked.insert(site)) {
+            locations = subject.into_locations();
             continue;
         }
         let is_sampled = config.sampling.is_some() && report.errors.is_empty();

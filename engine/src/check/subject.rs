@@ -17,7 +17,7 @@ use crate::vm::{
 use super::alike::Births;
 use super::allow::Allowed;
 use super::locations::{Atomic, Locations};
-use super::trail::{self, Trails, Visited, may_wait};
+use super::trail::{self, LoopPoint, Trails, Visited, may_wait};
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;
@@ -205,6 +205,16 @@ impl Subject {
         Subject { compares_threads: compares_threads && !self.tracked.contains(Site::Identity), ..self }
     }
 
+    /// With the numbers that locations had before.
+    pub fn numbered_as(self, locations: Locations) -> Subject {
+        Subject { locations, ..self }
+    }
+
+    /// The numbers that locations have, for the next exploration.
+    pub fn into_locations(self) -> Locations {
+        self.locations.renewed()
+    }
+
     /// Runs a thread to its next visible action.
     #[inline]
     fn run(&self, state: &mut State, id: vm::ThreadId, cue: Cue, moment: Moment<'_>) -> graph::Action {
@@ -271,21 +281,25 @@ impl Subject {
         }
         state.touched = state.trails.touch(id, contended);
         state.trails.go_on(id, changed == Changes::OwnBlocks, touched);
-        if in_loop && may_wait(&action) { self.visit(state, id, stepped) } else { action }
+        match in_loop {
+            Some(place) if may_wait(&action) => {
+                let retries = matches!(action, graph::Action::Cas { .. });
+                self.visit(state, id, LoopPoint { mark, place, retries }, action)
+            }
+            _ => action,
+        }
     }
 
     /// A thread is where it can come back to.
-    fn visit(&self, state: &mut State, id: vm::ThreadId, stepped: Stepped<graph::Action>) -> graph::Action {
-        let Stepped { action, mark, .. } = stepped;
+    fn visit(&self, state: &mut State, id: vm::ThreadId, point: LoopPoint, action: graph::Action) -> graph::Action {
         let blocks = state.vm.own_digest(id);
-        let visited = state.trails.visit(id, mark, blocks);
-        let may_retry = matches!(action, graph::Action::Cas { .. });
+        let visited = state.trails.visit(id, point, blocks);
         let of_interest = match visited {
-            Visited::New | Visited::Differently { .. } => may_retry,
+            Visited::New | Visited::Differently { .. } => point.retries,
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         let undone = matches!(visited, Visited::Alike { undone: true, .. });
-        let site = if undone { Site::Undoing(mark.site) } else { Site::Loop(mark.site) };
+        let site = if undone { Site::Undoing(point.place) } else { site_of_loop(point) };
         if of_interest && !self.tracked.contains(site) {
             state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
@@ -302,7 +316,7 @@ impl Subject {
         }
         match visited {
             Visited::Alike { events, undone: true, .. } if self.tracked.contains(Site::Noticed) => {
-                self.iterate_again(state, id, stepped, events)
+                self.iterate_again(state, id, point, action, events)
             }
             Visited::Alike { events, .. } => graph::Action::Spin { events },
             _ => action,
@@ -314,7 +328,8 @@ impl Subject {
         &self,
         state: &mut State,
         id: vm::ThreadId,
-        stepped: Stepped<graph::Action>,
+        point: LoopPoint,
+        action: graph::Action,
         events: u32,
     ) -> graph::Action {
         if state.trails.undo(id) >= MAX_UNDONE {
@@ -325,8 +340,8 @@ impl Subject {
             self.give_up(state.vm.limit(id, &message));
             return graph::Action::Spin { events };
         }
-        state.trails.begin_again(id, stepped.mark, state.vm.own_digest(id));
-        stepped.action
+        state.trails.begin_again(id, point, state.vm.own_digest(id));
+        action
     }
 
     /// The location of a 32-bit word.
@@ -633,12 +648,12 @@ impl Program for Subject {
 
     #[inline]
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
-        let is_loop = |site| self.tracked.contains(Site::Loop(site));
-        self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
+        let is_loop = |point| self.tracked.contains(site_of_loop(point));
+        self.tracked.has_loops() && state.trails.points(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
     }
 
     fn is_in_loop(&self, state: &State, thread: ThreadId) -> bool {
-        state.trails.all_sites(vm_thread(thread)).next().is_some()
+        state.trails.all_points(vm_thread(thread)).next().is_some()
     }
 
     fn has_loops(&self) -> bool {
@@ -647,10 +662,10 @@ impl Program for Subject {
 
     #[inline]
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
-        let undoes = |site| self.tracked.contains(Site::Undoing(site));
+        let undoes = |point: LoopPoint| self.tracked.contains(Site::Undoing(point.place));
         self.tracked.has_undoing_loops()
             && !self.tracked.contains(Site::Noticed)
-            && state.trails.all_sites(vm_thread(thread)).any(undoes)
+            && state.trails.all_points(vm_thread(thread)).any(undoes)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
@@ -823,6 +838,11 @@ fn never_ends(mut failure: Box<Failure>) -> Box<Failure> {
 fn may_come_later(graph: &Graph, thread: ThreadId, access: &Late) -> bool {
     let before = graph.porf(graph.thread(thread).tip());
     before.get(access.thread.index()).is_none_or(|events| *events <= access.events)
+}
+
+/// What has to be known of a loop that may wait, or try again, at this place.
+fn site_of_loop(point: LoopPoint) -> Site {
+    if point.retries { Site::Retries } else { Site::Loop(point.place) }
 }
 
 /// The locations that may have pointers in them.

@@ -50,6 +50,16 @@ enum Access {
     Fence,
 }
 
+/// Where a thread is in a loop, in which state.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopPoint {
+    pub mark: Mark,
+    /// The place in the loop, whoever has called the function that has the loop.
+    pub place: u64,
+    /// Whether the thread makes an attempt there that may fail, and be made again.
+    pub retries: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     thread: ThreadId,
@@ -59,7 +69,7 @@ struct Visit {
     touched: bool,
     /// How many events the thread has had since.
     events: u32,
-    mark: Mark,
+    point: LoopPoint,
     /// What was in the shared blocks of its own.
     blocks: u64,
     /// How often it had written.
@@ -160,9 +170,9 @@ impl Trails {
     }
 
     /// A thread begins its next iteration as if it was the first.
-    pub fn begin_again(&mut self, thread: ThreadId, mark: Mark, blocks: u64) {
+    pub fn begin_again(&mut self, thread: ThreadId, point: LoopPoint, blocks: u64) {
         self.forget(thread);
-        self.visit(thread, mark, blocks);
+        self.visit(thread, point, blocks);
     }
 
     /// A thread has accessed this, of what others contend for: says whether it had not before.
@@ -203,12 +213,12 @@ impl Trails {
     /// Whether a thread had accessed something before a visit, which it did again later: in another iteration of that
     /// loop; or before the loop, and has passed no release fence since, and taken back all that it has written.
     fn counts(&self, visit: &Visit, what: Access, again: usize) -> bool {
-        let Visit { thread, mark, blocks, .. } = *visit;
+        let Visit { thread, point: LoopPoint { mark, .. }, blocks, .. } = *visit;
         let so_far = self.accesses_of(thread).take(again).enumerate();
         let fence = so_far.filter(|(_, access)| access.what == Access::Fence).last().map_or(0, |(index, _)| index);
         let is_in_iteration = |index: usize| {
             let mut before = self.visits.iter().filter(|before| {
-                (before.thread, before.mark, before.blocks) == (thread, mark, blocks)
+                (before.thread, before.point.mark, before.blocks) == (thread, mark, blocks)
                     && before.accesses as usize <= index
             });
             before.any(|before| self.is_undone(thread, before.writes))
@@ -305,16 +315,16 @@ impl Trails {
     }
 
     /// A thread is about to act, with this in the shared blocks of its own.
-    pub fn visit(&mut self, thread: ThreadId, mark: Mark, blocks: u64) -> Visited {
+    pub fn visit(&mut self, thread: ThreadId, point: LoopPoint, blocks: u64) -> Visited {
         let (mut visited, mut count) = (Visited::New, 0);
         let writes = self.write_count(thread);
         for visit in self.visits.iter().filter(|visit| visit.thread == thread) {
             count += 1;
-            if visit.mark.site != mark.site {
+            if visit.point.mark.site != point.mark.site {
                 continue;
             }
             let differently = Visited::Differently { touched: visit.touched };
-            visited = match visit.mark == mark {
+            visited = match visit.point.mark == point.mark {
                 true if self.has_accessed_more(visit) => visited.max(differently),
                 true if visit.changed && visit.blocks != blocks => Visited::AlikeButForBlocks,
                 true if self.has_held(thread, visit.writes) => visited.max(differently),
@@ -331,22 +341,22 @@ impl Trails {
             self.visits.remove(oldest);
         }
         let accesses = self.accesses_of(thread).count() as u32;
-        self.visits.push(Visit { thread, changed: false, touched: false, events: 0, mark, blocks, writes, accesses });
+        self.visits.push(Visit { thread, changed: false, touched: false, events: 0, point, blocks, writes, accesses });
         visited
     }
 
     /// The places where a thread has been since it has last written.
-    pub fn sites(&self, thread: ThreadId) -> impl Iterator<Item = u64> + '_ {
+    pub fn points(&self, thread: ThreadId) -> impl Iterator<Item = LoopPoint> + '_ {
         let writes = self.write_count(thread);
         self.visits
             .iter()
             .filter(move |visit| visit.thread == thread && visit.writes == writes)
-            .map(|visit| visit.mark.site)
+            .map(|visit| visit.point)
     }
 
     /// The places where a thread has been, though it may have written since.
-    pub fn all_sites(&self, thread: ThreadId) -> impl Iterator<Item = u64> + '_ {
-        self.visits.iter().filter(move |visit| visit.thread == thread).map(|visit| visit.mark.site)
+    pub fn all_points(&self, thread: ThreadId) -> impl Iterator<Item = LoopPoint> + '_ {
+        self.visits.iter().filter(move |visit| visit.thread == thread).map(|visit| visit.point)
     }
 }
 

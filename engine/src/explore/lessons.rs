@@ -3,7 +3,9 @@
 //! Some of what is left out relies on facts that nobody can know beforehand: that the writes to a location are causally
 //! ordered, say. Such a fact is taken for granted until an execution refutes it. That is a [`Lesson`]: the exploration
 //! ends there, whatever it has found so far is void, and it begins again with what it has learned. Lessons are never
-//! forgotten, and there are finitely many, so this ends.
+//! forgotten, and there are finitely many, so this ends. This holds for what is known of locations also where the program
+//! itself has to be [another one](Lesson::Program): it then begins with what was learned before. A lesson that is no
+//! longer needed only makes the exploration more careful.
 //!
 //! Which lesson comes first is decided by the order of exploration, as it is for errors; so what is learned, and all
 //! counts, are the same for any number of workers.
@@ -83,29 +85,29 @@ impl<E> Lesson<E> {
 
 /// What was learned so far.
 #[derive(Clone, Debug)]
-pub(super) struct Lessons {
+pub struct Lessons {
     /// What is done about threads that wait.
-    pub level: AwaitLevel,
+    pub(super) level: AwaitLevel,
     /// Locations whose writes are not causally ordered.
-    pub unordered: Locs,
+    pub(super) unordered: Locs,
     /// Locations that threads confirm, and that have the same value more than once.
-    pub repeated: Locs,
+    pub(super) repeated: Locs,
     /// Locations of which failed attempts and counting iterations are looked at in every execution.
-    pub audited: Locs,
+    pub(super) audited: Locs,
     /// Locations of which they are explored.
-    pub explicit: Locs,
+    pub(super) explicit: Locs,
     /// Whether threads that are alike are explored in one order only.
-    pub symmetry: bool,
+    pub(super) symmetry: bool,
     /// What loops write and take back.
-    pub transients: Vec<(Loc, Transient)>,
+    pub(super) transients: Vec<(Loc, Transient)>,
     /// Whether updates that commute are explored in one order only.
-    pub commute: bool,
+    pub(super) commute: bool,
     /// Locations of which they are explored in all.
-    pub ordered: Locs,
+    pub(super) ordered: Locs,
     /// Locations that several readers lock at once.
-    pub shared: Locs,
+    pub(super) shared: Locs,
     /// Whether ways to go round in a loop that cover others are gone once for all of them.
-    pub share_rounds: bool,
+    pub(super) share_rounds: bool,
 }
 
 impl Lessons {
@@ -138,7 +140,11 @@ impl Lessons {
             Lesson::AllOrdered => self.commute = false,
             Lesson::ToldApart => self.symmetry = false,
             Lesson::Unsettled => self.level = AwaitLevel::Stale,
-            Lesson::Noticed(_) | Lesson::Program(_) => return Some(lesson),
+            Lesson::Noticed(_) | Lesson::Program(_) => {
+                // The program changes, and what its loops take back with it.
+                self.transients.clear();
+                return Some(lesson);
+            }
         }
         None
     }

@@ -55,7 +55,7 @@ mod workers;
 
 pub use choice::Path;
 pub use estimate::{Estimate, estimate};
-pub use lessons::{Lesson, Restart};
+pub use lessons::{Lesson, Lessons, Restart};
 pub use program::{Answer, Ending, Program};
 pub use replay::{Diverged, Replayed, Schedule, replay};
 pub use sample::{Sampling, sample_with};
@@ -68,7 +68,6 @@ pub use workers::Progress;
 use crate::graph::{Graph, ThreadId, Ties};
 use crate::interrupt::Interrupt;
 use crate::model::{Mapping, MemoryModel, Model, Race, Rc11, Sc, StoreBuffer};
-use lessons::Lessons;
 use models::{Plan, Stages};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -315,14 +314,25 @@ pub fn explore_with<P: Program, O: Observer<P>>(
     progress: Option<&Progress>,
     observer: impl Fn() -> O,
 ) -> (Report<P::Error>, Vec<O>) {
+    explore_knowing(program, config, &mut Lessons::new(config), progress, observer)
+}
+
+/// The same, with what was learned when the program was explored before, in another form. Locations must have the same
+/// numbers as then.
+pub fn explore_knowing<P: Program, O: Observer<P>>(
+    program: &P,
+    config: &Config,
+    lessons: &mut Lessons,
+    progress: Option<&Progress>,
+    observer: impl Fn() -> O,
+) -> (Report<P::Error>, Vec<O>) {
     let deadline = config.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let mut lessons = Lessons::new(config);
     let mut restarts = Vec::new();
     let (mut report, mut observers, mut stages) = (Report::empty(), Vec::new(), Stages::new());
     while let Some(root) = stages.next() {
         let executions = report.stats.executions + report.stats.blocked;
         let plan = Plan::new(root.as_ref(), config, deadline, executions);
-        let limits = Limits { lessons: &lessons, deadline: plan.deadline, executions };
+        let limits = Limits { lessons, deadline: plan.deadline, executions };
         progress.inspect(|progress| progress.begin(&report.stats));
         let workers = (0..plan.config.workers.max(1)).map(|_| observer()).collect();
         let stage = Run { program, config: &plan.config, limits, root: root.clone(), progress, observers: workers };
@@ -349,7 +359,7 @@ pub fn explore_with<P: Program, O: Observer<P>>(
             continue;
         }
         if let Some(deadline) = config.survey.filter(|_| !explored.report.complete) {
-            report.survey = Some(survey::survey(program, config, &lessons, root, deadline));
+            report.survey = Some(survey::survey(program, config, lessons, root, deadline));
         }
         report.append(explored.report);
         observers.extend(explored.observers);

@@ -7,6 +7,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::program::address::GRANULE_BITS;
+use crate::vm::frame::Frame;
 use crate::vm::memory::{Entry, Table, Value, Values};
 use crate::vm::thread::{BigSlot, Thread};
 
@@ -22,14 +23,17 @@ pub struct Mark {
 impl Mark {
     /// The mark of a thread that has stopped, with its own blocks.
     pub fn of(thread: &Thread, table: &Table, values: &Values) -> Mark {
-        let mut site = Mixer::new(1);
-        for frame in &thread.frames {
-            (frame.func, frame.pc).hash(&mut site);
-        }
         let mut state = [Mixer::new(2), Mixer::new(3)];
         state.iter_mut().for_each(|mixer| describe(thread, table, values, mixer));
-        Mark { site: site.finish(), state: state.map(|mixer| mixer.finish()) }
+        Mark { site: place(&thread.frames), state: state.map(|mixer| mixer.finish()) }
     }
+}
+
+/// Where some frames are: in which functions, at which instructions.
+pub fn place(frames: &[Frame]) -> u64 {
+    let mut place = Mixer::new(1);
+    frames.iter().for_each(|frame| (frame.func, frame.pc).hash(&mut place));
+    place.finish()
 }
 
 fn describe(thread: &Thread, table: &Table, values: &Values, to: &mut Mixer) {

@@ -141,8 +141,9 @@ pub struct Stepped<A> {
     pub touched: bool,
     pub looked: bool,
     pub contended: u64,
-    /// Whether it can come back to where it is now.
-    pub in_loop: bool,
+    /// Where it is in a loop, the same for all callers of the function that has the loop: only if it is in one it can come
+    /// back to where it is now.
+    pub in_loop: Option<u64>,
     /// Whether it has gone on at all: not if it [still waits](Reply::Wait).
     pub went_on: bool,
 }

@@ -11,6 +11,7 @@ use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::trap::{Checked, Halt};
 use crate::vm::{Vm, atomics, plain};
 
+use super::mark;
 use super::row::{Moment, Row};
 use super::steps::{Cue, Done, Steps};
 use super::threads::{ThreadState, Threads};
@@ -175,7 +176,7 @@ impl<A: Copy> Universe<A> {
                         touched: false,
                         looked: false,
                         contended: 0,
-                        in_loop: false,
+                        in_loop: None,
                         went_on: false,
                     });
                 }
@@ -196,7 +197,7 @@ impl<A: Copy> Universe<A> {
                 let written = self.vm.heap.objects.written_by(id);
                 let Touched { any: touched, looked, contended } = self.touched();
                 self.leave(row);
-                let in_loop = self.vm.is_in_loop(id);
+                let in_loop = self.vm.place_in_loop(id);
                 let spawned = self.settle_spawned(row, answer);
                 let to = self.settle(row, id);
                 self.threads.set_action(to, action);
@@ -451,10 +452,12 @@ fn apply<A>(row: &mut Row, id: ThreadId, cue: Cue, done: &Done<A>) {
 }
 
 impl Vm {
-    /// Whether a thread that has stopped is in a loop of one of its functions: only then it can come back to where it
-    /// is.
-    fn is_in_loop(&self, id: ThreadId) -> bool {
-        self.thread(id).frames.iter().any(|frame| self.image.code(frame.func).is_in_loop(frame.pc))
+    /// Where a thread that has stopped is in the innermost loop of its functions, whoever has called the one that has the
+    /// loop. Only if there is a loop it can come back to where it is.
+    fn place_in_loop(&self, id: ThreadId) -> Option<u64> {
+        let frames = &self.thread(id).frames;
+        let innermost = frames.iter().rposition(|frame| self.image.code(frame.func).is_in_loop(frame.pc))?;
+        Some(mark::place(&frames[innermost..]))
     }
 
     /// Answers the pending action of a thread, if there is one, and lets it run to the next that is one to whoever

@@ -62,7 +62,9 @@ pub enum Site {
     Relies(ThreadId),
     /// How far a thread has backed off.
     Backoff,
-    /// A loop that may wait for other threads, by where it is.
+    /// Compare-and-swaps in loops: they may fail, and be tried again.
+    Retries,
+    /// A loop that may wait for other threads, by where it is, whoever calls the function that has it.
     Loop(u64),
     /// One that also writes, and takes it back.
     Undoing(u64),
@@ -114,7 +116,7 @@ impl Tracked {
     /// Tracks more; says whether that was not known.
     pub fn insert(&mut self, site: Site) -> bool {
         self.frames |= matches!(site, Site::Frame(_));
-        self.loops |= matches!(site, Site::Loop(_));
+        self.loops |= matches!(site, Site::Loop(_) | Site::Retries);
         self.undoing |= matches!(site, Site::Undoing(_));
         self.touching |= site == Site::Touching;
         self.seen |= matches!(site, Site::Seen(_));

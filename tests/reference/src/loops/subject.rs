@@ -7,7 +7,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use dpor_engine::check::trail::{Trails, Visited, effect};
+use dpor_engine::check::trail::{LoopPoint, Trails, Visited, effect};
 use dpor_engine::explore::{self, Answer, Ending};
 use dpor_engine::graph::{Action, Event, EventId, Graph, Loc, RmwOp, ThreadId, Value, View, Width};
 use dpor_engine::vm::{self, Effect, Mark};
@@ -143,9 +143,9 @@ impl Subject {
     fn begin_iteration(&self, state: &mut State, id: usize, number: usize) -> Option<Action> {
         let State { threads, trails, .. } = state;
         let Running { thread, rounds } = &mut threads[id];
-        let mark = mark(thread, number);
-        match trails.visit(name(id), mark, 0) {
-            Visited::Alike { undone: true, .. } if !self.known.undoes => trails.begin_again(name(id), mark, 0),
+        let point = LoopPoint { mark: mark(thread, number), place: number as u64, retries: false };
+        match trails.visit(name(id), point, 0) {
+            Visited::Alike { undone: true, .. } if !self.known.undoes => trails.begin_again(name(id), point, 0),
             Visited::Alike { events, .. } => return Some(Action::Spin { events }),
             _ => {}
         }
@@ -268,12 +268,12 @@ impl explore::Program for Subject {
     }
 
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
-        state.trails.sites(name(thread.index())).next().is_some() || self.may_undo(state, thread)
+        state.trails.points(name(thread.index())).next().is_some() || self.may_undo(state, thread)
     }
 
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
-        let writes = |site: u64| self.codes[thread.index()].loops[site as usize];
-        self.known.undoes && state.trails.all_sites(name(thread.index())).any(writes)
+        let writes = |point: LoopPoint| self.codes[thread.index()].loops[point.place as usize];
+        self.known.undoes && state.trails.all_points(name(thread.index())).any(writes)
     }
 
     fn is_alike(&self, a: &State, b: &State, thread: ThreadId) -> bool {
