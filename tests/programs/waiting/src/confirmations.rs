@@ -386,3 +386,35 @@ fn gives_up_after_a_failure() {
     let (added, ()) = two(add, other);
     assert!(added); // ERROR: panic
 }
+
+fn add_one(counter: &AtomicUsize) {
+    loop {
+        let seen = counter.load(Relaxed);
+        if counter.compare_exchange(seen, seen + 1, Relaxed, Relaxed).is_ok() {
+            break;
+        }
+    }
+}
+
+// Two threads add one to each of four counters, at one place. Each counter has the two additions in either order: 2⁴.
+#[dpor::test]
+fn four_counters_at_one_place() {
+    // COUNT: rc11 16 sc 16 tso 16 pso 16
+    let counters = [const { AtomicUsize::new(0) }; 4];
+    let add = || counters.iter().for_each(add_one);
+    two(add, add);
+}
+
+// The same at four places: as many executions, and no more has to be learned (`tests/tests/waiting.rs`).
+#[dpor::test]
+fn four_counters_at_four_places() {
+    // COUNT: rc11 16 sc 16 tso 16 pso 16
+    let counters = [const { AtomicUsize::new(0) }; 4];
+    let add = || {
+        add_one(&counters[0]);
+        add_one(&counters[1]);
+        add_one(&counters[2]);
+        add_one(&counters[3]);
+    };
+    two(add, add);
+}
