@@ -21,7 +21,7 @@ use dpor_engine::program::sealed::Kind;
 use dpor_engine::vm::{Environment, Questions};
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Output;
+use crate::finding::Printed;
 use crate::settings::Settings;
 
 /// Changes with every change of [`Kept`].
@@ -82,7 +82,7 @@ pub struct Passed {
     pub covers: Vec<Cover>,
     pub restarts: Vec<Restart>,
     /// What the first execution printed.
-    pub output: Output,
+    pub output: Printed,
 }
 
 /// A verdict as a file has it.
@@ -176,7 +176,7 @@ mod tests {
     fn passed() -> Passed {
         let restart = Restart { lesson: "a reason".into(), stats: Stats { cut: 3, ..Stats::default() } };
         let stats = Stats { executions: 7, blocked: 1, allowed: 2, ..Stats::default() };
-        let output = Output { all: "\u{1f600}".into(), ..Output::default() };
+        let output = Printed { all: "\u{1f600}".into(), ..Printed::default() };
         Passed { stats, covers: Vec::new(), restarts: vec![restart], output }
     }
 

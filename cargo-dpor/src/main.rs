@@ -2,7 +2,7 @@
 //!
 //! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
 //! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] has each explored
-//! ([`check`]) as its [`settings`] say, [`judge`] holds what was found against what the tests expect, and [`report`] says
+//! ([`check`]) as its [`settings`] say, [`expectation`] compares what was found with what the tests expect, and [`report`] says
 //! how they went. Failing executions are kept in files, which [`replay`] runs again. The program of a test can be an
 //! [`artifact`] of its own, to be checked elsewhere.
 
@@ -14,11 +14,11 @@ mod check;
 mod clean;
 mod compile;
 mod defaults;
+mod expectation;
 mod explain;
 mod finding;
 #[cfg(test)]
 mod fuzz;
-mod judge;
 mod litmus;
 mod lock;
 mod memory;

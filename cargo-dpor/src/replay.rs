@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::{CargoArgs, ReplayArgs};
 use crate::check;
 use crate::compile::{self, Binary, TargetKind};
+use crate::expectation::verdict_on;
 use crate::finding::{Finding, FindingKind};
-use crate::judge::judge;
 use crate::report::printable::for_terminal;
 use crate::report::{self, Details, Report, Sources, TestResult};
 use crate::select::Selection;
@@ -225,7 +225,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         settings: replay.settings.clone(),
         several_models: false,
         output: Default::default(),
-        verdict: judge(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
+        verdict: verdict_on(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
         covers: Vec::new(),
         restarts: Vec::new(),

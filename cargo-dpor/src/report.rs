@@ -29,8 +29,8 @@ use dpor_engine::verdict::Outcome;
 use crate::advice::Advice;
 use crate::args::{ColorChoice, Format, TestArgs};
 use crate::compile::Binary;
-use crate::finding::Output;
-use crate::judge::Verdict;
+use crate::expectation::Verdict;
+use crate::finding::Printed;
 use crate::select::Selection;
 use crate::settings::{self, Settings};
 use crate::style::Style;
@@ -44,7 +44,7 @@ pub struct TestResult<'a> {
     pub several_models: bool,
     pub verdict: Verdict,
     /// What the first execution printed.
-    pub output: Output,
+    pub output: Printed,
     pub stats: Stats,
     /// The labels that the test names.
     pub covers: Vec<Cover>,
@@ -285,8 +285,8 @@ pub mod fixture {
         Finding { kind: FindingKind::Error(ErrorKind::UseAfterFree), problem, execution: Some(execution) }
     }
 
-    fn output() -> Output {
-        Output { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() }
+    fn output() -> Printed {
+        Printed { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() }
     }
 
     pub fn result<'a>(binary: &'a Binary, test: &'a Test, outcome: Outcome, findings: Vec<Finding>) -> TestResult<'a> {

@@ -167,14 +167,14 @@ struct Moment<'a> {
     graph: &'a Graph,
 }
 
-/// What the machine asks while a thread runs.
-struct Explorer<'a> {
+/// Answers what the machine asks while a thread runs, from the execution graph.
+struct GraphAnswers<'a> {
     subject: &'a Subject,
     causes: &'a View,
     graph: &'a Graph,
 }
 
-impl Atomics for Explorer<'_> {
+impl Atomics for GraphAnswers<'_> {
     fn value(&self, address: u64, len: u32, life: u32) -> Option<u64> {
         self.subject.value(self.graph, address, len, life)
     }
@@ -214,7 +214,7 @@ impl Subject {
             return state.fail(Halt::Failure(failure));
         }
         state.looked = false;
-        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, causes, graph }) {
+        match state.vm.step(id, cue, clock, events, &GraphAnswers { subject: self, causes, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(halt) => state.fail(halt),
@@ -463,9 +463,9 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
-impl Interpreter<graph::Action> for Explorer<'_> {
+impl Interpreter<graph::Action> for GraphAnswers<'_> {
     fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
-        let Explorer { subject, .. } = self;
+        let GraphAnswers { subject, .. } = self;
         let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
