@@ -30,7 +30,7 @@ use crate::model::MemoryModel;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Location, Outcome};
-use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
+use crate::vm::{self, Failure, FailureKind, Image, Observable, Output, RunOptions, Tracked};
 
 pub use allow::{Allowed, UnknownErrors};
 pub use covers::Cover;
@@ -145,7 +145,7 @@ pub fn check_with_progress(
         restarts.append(&mut report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
-            Some(Lesson::Noticed(_)) => Some(Site::Noticed),
+            Some(Lesson::Noticed(_)) => Some(Observable::Noticed),
             _ => None,
         };
         if learned.is_some_and(|site| tracked.insert(site)) {

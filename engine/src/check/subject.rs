@@ -11,7 +11,7 @@ use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{
     self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image, Interpreter,
-    Late, Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
+    Late, Observable, Output, Peeked, Reply, RunOptions, Stepped, Stop, Tracked, Translated, Wait,
 };
 
 use super::alike::Births;
@@ -55,7 +55,7 @@ const MAX_EVENTS: u32 = 20_000;
 pub enum Issue {
     Failure(Arc<Wrong>),
     /// Memory turned out to be shared that was not tracked.
-    Shared(Site),
+    Shared(Observable),
     /// The deadline has passed.
     OutOfTime,
 }
@@ -202,7 +202,7 @@ impl Subject {
 
     /// The same, and it says which threads are alike, unless somebody tells them apart.
     pub fn comparing_threads(self, compares_threads: bool) -> Subject {
-        Subject { compares_threads: compares_threads && !self.tracked.contains(Site::Identity), ..self }
+        Subject { compares_threads: compares_threads && !self.tracked.contains(Observable::Identity), ..self }
     }
 
     /// Runs a thread to its next visible action.
@@ -224,7 +224,7 @@ impl Subject {
     /// Somebody tells threads apart that are alike: exploring begins again, unless something is wrong already.
     fn tell_apart(&self, state: &mut State, action: graph::Action) -> graph::Action {
         if action != graph::Action::Fail {
-            state.issue = Some(Issue::Shared(Site::Identity));
+            state.issue = Some(Issue::Shared(Observable::Identity));
         }
         graph::Action::Fail
     }
@@ -285,7 +285,7 @@ impl Subject {
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         let undone = matches!(visited, Visited::Alike { undone: true, .. });
-        let site = if undone { Site::Undoing(mark.site) } else { Site::Loop(mark.site) };
+        let site = if undone { Observable::Undoing(mark.site) } else { Observable::Loop(mark.site) };
         if of_interest && !self.tracked.contains(site) {
             state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
@@ -297,11 +297,11 @@ impl Subject {
             _ => false,
         };
         if touches && !self.tracked.is_touched() {
-            state.issue = Some(Issue::Shared(Site::Touching));
+            state.issue = Some(Issue::Shared(Observable::Touching));
             return graph::Action::Fail;
         }
         match visited {
-            Visited::Alike { events, undone: true, .. } if self.tracked.contains(Site::Noticed) => {
+            Visited::Alike { events, undone: true, .. } if self.tracked.contains(Observable::Noticed) => {
                 self.iterate_again(state, id, stepped, events)
             }
             Visited::Alike { events, .. } => graph::Action::Spin { events },
@@ -633,7 +633,7 @@ impl Program for Subject {
 
     #[inline]
     fn may_spin(&self, state: &State, thread: ThreadId) -> bool {
-        let is_loop = |site| self.tracked.contains(Site::Loop(site));
+        let is_loop = |site| self.tracked.contains(Observable::Loop(site));
         self.tracked.has_loops() && state.trails.sites(vm_thread(thread)).any(is_loop) || self.may_undo(state, thread)
     }
 
@@ -643,9 +643,9 @@ impl Program for Subject {
 
     #[inline]
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
-        let undoes = |site| self.tracked.contains(Site::Undoing(site));
+        let undoes = |site| self.tracked.contains(Observable::Undoing(site));
         self.tracked.has_undoing_loops()
-            && !self.tracked.contains(Site::Noticed)
+            && !self.tracked.contains(Observable::Noticed)
             && state.trails.all_sites(vm_thread(thread)).any(undoes)
     }
 
@@ -752,7 +752,7 @@ impl Program for Subject {
     }
 
     fn is_lesson_of_trial(&self, issue: &Issue) -> bool {
-        self.is_lesson(issue) && !matches!(issue, Issue::Shared(Site::Seen(_)))
+        self.is_lesson(issue) && !matches!(issue, Issue::Shared(Observable::Seen(_)))
     }
 
     fn spot(&self, state: &State, thread: ThreadId, loc: Option<Loc>) -> Option<Spot> {

@@ -20,9 +20,9 @@ mod explored;
 mod failure;
 mod float;
 mod frame;
-mod half;
 mod hash;
 mod image;
+mod int128;
 mod interp;
 mod leak;
 mod memory;
@@ -30,7 +30,6 @@ mod note;
 mod objects;
 mod plain;
 mod prepare;
-mod quad;
 mod schedule;
 mod slow;
 #[cfg(test)]
@@ -41,7 +40,6 @@ mod trap;
 mod unwind;
 mod validate;
 mod watch;
-mod wide;
 mod world;
 
 use std::sync::Arc;
@@ -55,7 +53,7 @@ pub use explored::{
 };
 pub use failure::{Failure, FailureKind, Late, StackFrame, Waiting, innermost};
 pub use image::Image;
-pub use memory::{Atomics, Site, Tracked};
+pub use memory::{Atomics, Observable, Tracked};
 pub use note::{AccessKind, Note, NoteKind, RacingPair, Role, held};
 pub use objects::{Object, Variable};
 pub use prepare::Effort;
