@@ -1,7 +1,7 @@
 //! Checks every execution of a test that the memory model allows.
 //!
-//! A [`Subject`] is a lowered test as a program that the explorer can explore: it runs the machine from one visible
-//! action to the next, and answers atomics from the execution graph instead of from memory.
+//! A [`Subject`](crate::subject) is a lowered test as a program that the explorer can explore: it runs the machine from
+//! one visible action to the next, and answers atomics from the execution graph instead of from memory.
 //!
 //! Which memory is shared between threads is learned: exploration restarts whenever more is found, with accesses to it
 //! tracked.
@@ -9,14 +9,9 @@
 //! A failing execution is replayed to describe it ([`crate::trace`]). It can be replayed at any later time: a
 //! [`Recording`] holds everything that this needs besides the program.
 
-mod alike;
-mod allow;
 mod covers;
 mod endings;
 mod identity;
-mod locations;
-mod subject;
-pub mod trail;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,10 +27,10 @@ use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Location, Outcome};
 use crate::vm::{self, Failure, FailureKind, Image, Observable, Output, RunOptions, Tracked};
 
-pub use allow::{Allowed, UnknownErrors};
+pub use crate::subject::{Issue, State, Subject, Wrong, trail};
+pub use crate::vm::{Allowed, UnknownErrors};
 pub use covers::Cover;
 use endings::Endings;
-pub use subject::{Issue, State, Subject, Wrong};
 
 /// The result of a check.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@
 //! what one has done before, from the same state, is not run again.
 
 mod action;
+mod allow;
 mod answer;
 mod arith;
 mod atomics;
@@ -46,6 +47,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
+pub use allow::{Allowed, UnknownErrors};
 pub use environment::{Environment, Questions};
 pub use explored::{
     Atom, Basis, Birth, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated,
@@ -63,7 +65,6 @@ pub use trap::Halt;
 pub use validate::validate;
 pub use world::{Output, Stream};
 
-use crate::check::Allowed;
 use crate::interrupt::Interrupt;
 use crate::memory::Budget;
 use crate::program::FuncId;

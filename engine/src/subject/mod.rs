@@ -1,4 +1,8 @@
-//! A lowered test as a program to explore.
+//! A lowered test as a program to explore: the bridge between the machine and the explorer.
+
+mod alike;
+mod locations;
+pub mod trail;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{self, AtomicBool};
@@ -10,14 +14,13 @@ use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{
-    self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image, Interpreter,
-    Late, Observable, Output, Peeked, Reply, RunOptions, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Allowed, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image,
+    Interpreter, Late, Observable, Output, Peeked, Reply, RunOptions, Stepped, Stop, Tracked, Translated, Wait,
 };
 
-use super::alike::Births;
-use super::allow::Allowed;
-use super::locations::{Atomic, Locations};
-use super::trail::{self, Trails, Visited, may_wait};
+use alike::Births;
+use locations::{Atomic, Locations};
+use trail::{Trails, Visited, may_wait};
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;

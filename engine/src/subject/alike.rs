@@ -7,7 +7,7 @@
 //!   asks what time it is there, which depends on how long threads that it has joined have slept;
 //! - joins them and finds that not the same is left of both: they return something else, or one has panicked;
 //! - waits for one of them in another way, or wakes it: that is an event in the memory that it has begun with;
-//! - asks for the id or the name of a thread ([`super::identity`]).
+//! - asks for the id or the name of a thread (`check/identity.rs`).
 //!
 //! Then exploring begins again, and they are explored in every order.
 
