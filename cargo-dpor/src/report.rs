@@ -12,7 +12,7 @@ mod names;
 pub mod printable;
 mod source;
 
-pub use execution::{Extent, describe, ending, file as file_of};
+pub use execution::{Description, Extent, describe_in_parts, ending, file as file_of};
 pub use names::{distinct, short_file};
 pub use source::Sources;
 
