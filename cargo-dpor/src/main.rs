@@ -6,6 +6,8 @@
 //! how they went. Failing executions are kept in files, which [`replay`] runs again. The program of a test can be an
 //! [`artifact`] of its own, to be checked elsewhere.
 
+#![forbid(unsafe_code)]
+
 mod advice;
 mod args;
 mod artifact;

@@ -51,14 +51,9 @@ fn available(meminfo: &str) -> Option<u64> {
 
 /// Gives memory that a test has freed back to the system, where it is so much that the next test could miss it.
 pub fn give_back(limit: Option<u64>) {
-    unsafe extern "C" {
-        fn malloc_trim(pad: usize) -> i32;
-    }
     let is_much = |limit| resident().is_some_and(|bytes| bytes > limit / 4);
     if limit.is_some_and(is_much) {
-        // SAFETY: the function of the C library takes any number, may be called at any time, and only gives memory back
-        // that is not in use.
-        unsafe { malloc_trim(0) };
+        dpor_system::release_freed_memory();
     }
 }
 

@@ -4,6 +4,7 @@
 //! It is run by cargo as `RUSTC_WRAPPER`. This is the only crate that knows the compiler.
 
 #![feature(rustc_private)]
+#![forbid(unsafe_code)]
 
 extern crate rustc_abi;
 extern crate rustc_ast;
