@@ -28,7 +28,7 @@ use crate::settings::Settings;
 const KIND: Kind = Kind { magic: b"dporpass", version: 1 };
 /// The directory of verdicts in our part of the target directory.
 pub const DIRECTORY: &str = "cache";
-/// A verdict that nobody has asked for in this time is removed.
+/// A verdict that was not used for this long is removed.
 const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// So often a verdict is marked as in use.
 const MARKED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -134,7 +134,7 @@ impl Cache {
         fs::rename(&unfinished, self.path(key)).inspect_err(|_| drop(fs::remove_file(&unfinished)))
     }
 
-    /// Removes what nobody has asked for in a long time.
+    /// Removes verdicts that were not used for a long time.
     pub fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         for entry in entries.flatten() {

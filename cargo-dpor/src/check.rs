@@ -38,7 +38,7 @@ pub struct Check {
     pub missing: Vec<Finding>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
 }
 

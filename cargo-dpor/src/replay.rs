@@ -75,7 +75,7 @@ struct ErrorSummary {
 
 /// Writes failing executions to files.
 pub struct Recorder {
-    /// Where the files go; nowhere for programs that nobody could build again.
+    /// Where the files go; `None` for programs that cannot be built again.
     target: Option<PathBuf>,
     /// Where the command is run.
     directory: PathBuf,

@@ -50,7 +50,7 @@ pub struct TestResult<'a> {
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
     pub duration: Duration,
     /// Whether this is the verdict of an earlier check of the same program.
@@ -98,7 +98,7 @@ pub struct Summary {
     pub cached: usize,
     /// Not run, because another test did not pass.
     pub not_run: usize,
-    /// Whether somebody wanted the check to stop.
+    /// Whether the user interrupted the check.
     pub interrupted: bool,
     pub duration: Duration,
 }

@@ -48,7 +48,7 @@ pub struct Checked {
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why: what was explored by then is not in the counts.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
     pub time: Duration,
 }

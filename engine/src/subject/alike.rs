@@ -1,7 +1,7 @@
-//! Which threads of a test are alike, and whether somebody tells them apart.
+//! Which threads of a test are alike, and whether the program tells them apart.
 //!
 //! Threads are alike if the same thread spawned them at the same place, one after the other, and they [began with the
-//! same](crate::vm::Birth). They are told apart by whoever
+//! same](crate::vm::Birth). They are told apart by a thread that
 //!
 //! - accesses memory that threads share between spawning one and the other, or between joining one and the other; or
 //!   asks what time it is there, which depends on how long threads that it has joined have slept;

@@ -1,6 +1,6 @@
 //! Locations of the execution graph: the addresses of atomics, numbered.
 //!
-//! The numbers must mean the same in every graph of an exploration, whoever explores it, so there is one table for all.
+//! The numbers must mean the same in every graph of an exploration, for all workers, so they share one table.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};

@@ -24,7 +24,7 @@ use trail::{Trails, Visited, may_wait};
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;
-/// In the queue of a futex: somebody has entered it.
+/// In the queue of a futex: a thread has locked it.
 const ENTERED: Value = 1 << 31;
 
 /// A test to be explored.
@@ -203,7 +203,7 @@ impl Subject {
         }
     }
 
-    /// The same, and it says which threads are alike, unless somebody tells them apart.
+    /// The same, and it says which threads are alike, unless the program tells them apart.
     pub fn comparing_threads(self, compares_threads: bool) -> Subject {
         Subject { compares_threads: compares_threads && !self.tracked.contains(Observable::Identity), ..self }
     }
@@ -337,7 +337,7 @@ impl Subject {
         self.loc(address, AtomicWidth::W32, life)
     }
 
-    /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
+    /// The location of the queue of a futex, which is not in memory: which threads wait, and whether a thread has locked it.
     fn queue(&self, word: u64) -> Result<Loc, String> {
         self.word(word | QUEUE_BIT, 0)
     }
@@ -406,7 +406,7 @@ impl Subject {
         }
     }
 
-    /// All threads that are left wait for ever.
+    /// All remaining threads are blocked forever.
     fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let waiting = left.map(|(id, _)| {
@@ -416,7 +416,7 @@ impl Subject {
         Failure::deadlock(waiting.collect())
     }
 
-    /// Threads spin, and nobody is left who could change what they read.
+    /// Threads spin, and no other thread can change what they read.
     fn non_termination(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let (spinning, blocked): (Vec<_>, Vec<_>) =
