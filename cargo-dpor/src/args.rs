@@ -506,7 +506,7 @@ pub fn without_subcommand_name(args: impl Iterator<Item = OsString>) -> impl Ite
 }
 
 impl TestArgs {
-    /// Refuses what clap accepts but nobody can mean.
+    /// Rejects command lines that clap accepts but that cannot be meant.
     pub fn validate(&self) -> Result<()> {
         if let Some(option) = self.filter.filters.iter().find(|filter| filter.starts_with('-')) {
             bail!(

@@ -61,7 +61,7 @@ pub fn build(args: &BuildArgs) -> Result<u8> {
     };
     let filter = Filter { filters: args.filters.clone(), exact: args.exact, ..Filter::default() };
     let selection = select::select(&binaries, &filter);
-    let output = Output::of(&args.output, &selection)?;
+    let output = Destination::of(&args.output, &selection)?;
     for target in &selection.targets {
         for selected in &target.tests {
             let (test, binary) = (selected.test, target.binary);
@@ -77,22 +77,22 @@ pub fn build(args: &BuildArgs) -> Result<u8> {
 }
 
 /// Where programs go.
-enum Output {
+enum Destination {
     File(PathBuf),
     /// To files that are named by what is in them.
     Directory(PathBuf),
 }
 
-impl Output {
-    fn of(path: &Path, selection: &Selection) -> Result<Output> {
+impl Destination {
+    fn of(path: &Path, selection: &Selection) -> Result<Destination> {
         let is_directory = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
         match selection.tests() {
             0 => bail!("no test matches\n\nList the tests: cargo dpor test --list"),
             _ if is_directory => {
                 fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))?;
-                Ok(Output::Directory(path.to_owned()))
+                Ok(Destination::Directory(path.to_owned()))
             }
-            1 => Ok(Output::File(path.to_owned())),
+            1 => Ok(Destination::File(path.to_owned())),
             tests => bail!(
                 "{tests} tests match, and a file has the program of one\n\n\
                  Name a test: cargo dpor build -o {0} --exact NAME\n\
@@ -104,8 +104,8 @@ impl Output {
 
     fn path(&self, digest: Digest) -> PathBuf {
         match self {
-            Output::File(path) => path.clone(),
-            Output::Directory(directory) => directory.join(format!("{digest}.dpor")),
+            Destination::File(path) => path.clone(),
+            Destination::Directory(directory) => directory.join(format!("{digest}.dpor")),
         }
     }
 }

@@ -21,14 +21,14 @@ use dpor_engine::program::sealed::Kind;
 use dpor_engine::vm::{Environment, Questions};
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Output;
+use crate::finding::Printed;
 use crate::settings::Settings;
 
 /// Changes with every change of [`Kept`].
 const KIND: Kind = Kind { magic: b"dporpass", version: 1 };
 /// The directory of verdicts in our part of the target directory.
 pub const DIRECTORY: &str = "cache";
-/// A verdict that nobody has asked for in this time is removed.
+/// A verdict that was not used for this long is removed.
 const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// So often a verdict is marked as in use.
 const MARKED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -82,7 +82,7 @@ pub struct Passed {
     pub covers: Vec<Cover>,
     pub restarts: Vec<Restart>,
     /// What the first execution printed.
-    pub output: Output,
+    pub output: Printed,
 }
 
 /// A verdict as a file has it.
@@ -134,7 +134,7 @@ impl Cache {
         fs::rename(&unfinished, self.path(key)).inspect_err(|_| drop(fs::remove_file(&unfinished)))
     }
 
-    /// Removes what nobody has asked for in a long time.
+    /// Removes verdicts that were not used for a long time.
     pub fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         for entry in entries.flatten() {
@@ -176,7 +176,7 @@ mod tests {
     fn passed() -> Passed {
         let restart = Restart { lesson: "a reason".into(), stats: Stats { cut: 3, ..Stats::default() } };
         let stats = Stats { executions: 7, blocked: 1, allowed: 2, ..Stats::default() };
-        let output = Output { all: "\u{1f600}".into(), ..Output::default() };
+        let output = Printed { all: "\u{1f600}".into(), ..Printed::default() };
         Passed { stats, covers: Vec::new(), restarts: vec![restart], output }
     }
 

@@ -18,7 +18,7 @@ use dpor_engine::vm::{
 };
 
 use crate::compile::Binary;
-use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Output, Problem};
+use crate::finding::{Execution, Finding, FindingKind, Frame, Note, Printed, Problem};
 use crate::reason;
 use crate::settings::Settings;
 
@@ -30,7 +30,7 @@ const HIDDEN: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 pub struct Check {
     pub findings: Vec<Finding>,
     /// What the first execution printed.
-    pub output: Output,
+    pub output: Printed,
     pub stats: Stats,
     /// The labels that the test names.
     pub covers: Vec<Cover>,
@@ -38,7 +38,7 @@ pub struct Check {
     pub missing: Vec<Finding>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
 }
 
@@ -166,7 +166,7 @@ fn finding(found: Counterexample, binary: &Binary, test: &Test) -> Finding {
     Finding { kind, problem, execution: Some(execution) }
 }
 
-fn output(output: &vm::Output) -> Output {
+fn output(output: &vm::Output) -> Printed {
     let left_out = output.left_out;
     let text = |bytes: Vec<u8>| {
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
@@ -175,7 +175,7 @@ fn output(output: &vm::Output) -> Output {
         }
         text
     };
-    Output {
+    Printed {
         all: text(output.all()),
         stdout: text(output.stream(Stream::Stdout)),
         stderr: text(output.stream(Stream::Stderr)),

@@ -1,7 +1,7 @@
-//! Has cargo compile the selected tests with our driver, and loads the programs that the driver wrote.
+//! Runs cargo with our driver to compile the selected tests, and loads the programs that the driver writes.
 //!
-//! The driver leaves the program of a test target beside the target's metadata, under the same name with another
-//! extension. Cargo names the metadata of every target, also where it was compiled by an earlier run.
+//! The driver writes the program of a test target next to the target's metadata, under the same name with another
+//! extension. Cargo reports the metadata of every target, including those compiled by an earlier run.
 
 mod message;
 pub mod target_directory;
@@ -101,7 +101,7 @@ impl Binary {
     }
 }
 
-/// The selected targets, compiled; `None` where cargo failed, and has said why.
+/// The selected targets, compiled; `None` if cargo failed and printed the reason.
 pub fn compile(
     toolchain: &Toolchain,
     sysroot: &Path,

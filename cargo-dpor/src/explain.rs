@@ -40,7 +40,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8> {
     print(text)
 }
 
-/// Prints a text. Whoever reads it may have seen enough before its end.
+/// Prints a text. The reader, such as a pager, may close the pipe before its end.
 fn print(text: &str) -> Result<u8> {
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

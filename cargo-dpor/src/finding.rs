@@ -22,7 +22,7 @@ pub struct Finding {
 #[derive(Clone, Debug)]
 pub struct Execution {
     pub trace: Trace,
-    pub output: Output,
+    pub output: Printed,
     pub recording: Recording,
     /// The file that `cargo dpor replay` needs, once it is written.
     pub replay: Option<PathBuf>,
@@ -92,7 +92,7 @@ pub struct Note {
 /// What a test printed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Output {
+pub struct Printed {
     /// To both streams, in order.
     pub all: String,
     pub stdout: String,

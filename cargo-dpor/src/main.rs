@@ -1,10 +1,12 @@
 //! `cargo dpor`: checks the tests of a crate.
 //!
-//! The way of a run: the [`toolchain`] and the [`sysroot`] are made ready, [`compile`] has cargo build the selected
-//! targets with our driver and loads the programs it wrote, [`select`] picks the tests, [`run`] has each explored
-//! ([`check`]) as its [`settings`] say, [`judge`] holds what was found against what the tests expect, and [`report`] says
+//! A run prepares the [`toolchain`] and the [`sysroot`]; [`compile`] runs cargo with our driver on the selected targets and
+//! loads the programs that the driver writes; [`select`] picks the tests; [`run`] explores each of them
+//! ([`check`]) as its [`settings`] say, [`expectation`] compares what was found with what the tests expect, and [`report`] says
 //! how they went. Failing executions are kept in files, which [`replay`] runs again. The program of a test can be an
 //! [`artifact`] of its own, to be checked elsewhere.
+
+#![forbid(unsafe_code)]
 
 mod advice;
 mod args;
@@ -14,11 +16,11 @@ mod check;
 mod clean;
 mod compile;
 mod defaults;
+mod expectation;
 mod explain;
 mod finding;
 #[cfg(test)]
 mod fuzz;
-mod judge;
 mod litmus;
 mod lock;
 mod memory;

@@ -1,4 +1,4 @@
-//! How much memory a check may take: a size as users write it, what the machine has, and giving back what is not needed.
+//! How much memory a check may use: sizes as users write them, the default limit, and releasing freed memory.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ pub fn format(bytes: u64) -> String {
     format!("{} {unit}", number.strip_suffix(".0").unwrap_or(&number))
 }
 
-/// How much a check may take where nothing else is said: three quarters of what is there for it, what it has included.
+/// How much memory a check may use by default: three quarters of what is available, including what the process has already.
 pub fn default_limit() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
@@ -49,16 +49,11 @@ fn available(meminfo: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Gives memory that a test has freed back to the system, where it is so much that the next test could miss it.
+/// Returns memory that a test has freed to the system, if it is so much that the next test might lack it.
 pub fn give_back(limit: Option<u64>) {
-    unsafe extern "C" {
-        fn malloc_trim(pad: usize) -> i32;
-    }
     let is_much = |limit| resident().is_some_and(|bytes| bytes > limit / 4);
     if limit.is_some_and(is_much) {
-        // SAFETY: the function of the C library takes any number, may be called at any time, and only gives memory back
-        // that is not in use.
-        unsafe { malloc_trim(0) };
+        dpor_system::release_freed_memory();
     }
 }
 

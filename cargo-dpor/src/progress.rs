@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// How often the line is written anew.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Whether there is somebody to see a line.
+/// Whether a terminal shows the line.
 pub fn is_visible() -> bool {
     stderr().is_terminal()
 }

@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::{CargoArgs, ReplayArgs};
 use crate::check;
 use crate::compile::{self, Binary, TargetKind};
+use crate::expectation::verdict_on;
 use crate::finding::{Finding, FindingKind};
-use crate::judge::judge;
 use crate::report::printable::for_terminal;
 use crate::report::{self, Details, Report, Sources, TestResult};
 use crate::select::Selection;
@@ -75,7 +75,7 @@ struct ErrorSummary {
 
 /// Writes failing executions to files.
 pub struct Recorder {
-    /// Where the files go; nowhere for programs that nobody could build again.
+    /// Where the files go; `None` for programs that cannot be built again.
     target: Option<PathBuf>,
     /// Where the command is run.
     directory: PathBuf,
@@ -225,7 +225,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8> {
         settings: replay.settings.clone(),
         several_models: false,
         output: Default::default(),
-        verdict: judge(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
+        verdict: verdict_on(vec![run(binary, test, &replay)?], &test.config, binary.program.location(test.place)),
         stats: Stats { executions: 1, ..Stats::default() },
         covers: Vec::new(),
         restarts: Vec::new(),

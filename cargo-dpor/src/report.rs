@@ -12,7 +12,7 @@ mod names;
 pub mod printable;
 mod source;
 
-pub use execution::{Extent, describe, ending, file as file_of};
+pub use execution::{Description, Extent, describe_in_parts, ending, file as file_of};
 pub use names::{distinct, short_file};
 pub use source::Sources;
 
@@ -29,8 +29,8 @@ use dpor_engine::verdict::Outcome;
 use crate::advice::Advice;
 use crate::args::{ColorChoice, Format, TestArgs};
 use crate::compile::Binary;
-use crate::finding::Output;
-use crate::judge::Verdict;
+use crate::expectation::Verdict;
+use crate::finding::Printed;
 use crate::select::Selection;
 use crate::settings::{self, Settings};
 use crate::style::Style;
@@ -44,13 +44,13 @@ pub struct TestResult<'a> {
     pub several_models: bool,
     pub verdict: Verdict,
     /// What the first execution printed.
-    pub output: Output,
+    pub output: Printed,
     pub stats: Stats,
     /// The labels that the test names.
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
     pub duration: Duration,
     /// Whether this is the verdict of an earlier check of the same program.
@@ -98,7 +98,7 @@ pub struct Summary {
     pub cached: usize,
     /// Not run, because another test did not pass.
     pub not_run: usize,
-    /// Whether somebody wanted the check to stop.
+    /// Whether the user interrupted the check.
     pub interrupted: bool,
     pub duration: Duration,
 }
@@ -285,8 +285,8 @@ pub mod fixture {
         Finding { kind: FindingKind::Error(ErrorKind::UseAfterFree), problem, execution: Some(execution) }
     }
 
-    fn output() -> Output {
-        Output { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() }
+    fn output() -> Printed {
+        Printed { all: "printed\n".into(), stdout: "printed\n".into(), stderr: String::new() }
     }
 
     pub fn result<'a>(binary: &'a Binary, test: &'a Test, outcome: Outcome, findings: Vec<Finding>) -> TestResult<'a> {

@@ -21,8 +21,8 @@ use crate::args::TestArgs;
 use crate::cache::{Cache, Key, Passed};
 use crate::check;
 use crate::compile::Binary;
-use crate::finding::{FindingKind, Output};
-use crate::judge::{Verdict, judge};
+use crate::expectation::{Verdict, verdict_on};
+use crate::finding::{FindingKind, Printed};
 use crate::memory;
 use crate::picture::Gallery;
 use crate::progress;
@@ -139,7 +139,7 @@ impl Run<'_> {
         result.survey = checked.survey;
         result.output = checked.output;
         let is_whole = checked.findings.iter().all(|finding| finding.kind != FindingKind::Limit);
-        let verdict = judge(checked.findings, &test.config, binary.program.location(test.place));
+        let verdict = verdict_on(checked.findings, &test.config, binary.program.location(test.place));
         result.verdict = verdict.with_missing(checked.missing);
         if let Some(key) = key.filter(|_| is_whole && result.verdict.outcome == Outcome::Passed) {
             self.keep_verdict(key, &environment, &result);
@@ -193,7 +193,7 @@ fn ignored<'a>(binary: &'a Binary, test: &'a Test, settings: Settings) -> TestRe
         settings,
         several_models: false,
         verdict: Verdict { outcome: Outcome::Ignored, findings: Vec::new() },
-        output: Output::default(),
+        output: Printed::default(),
         stats: Stats::default(),
         covers: Vec::new(),
         restarts: Vec::new(),

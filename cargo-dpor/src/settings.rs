@@ -122,7 +122,7 @@ impl Settings {
     }
 }
 
-/// A seed that nobody has chosen: another one each time.
+/// A random seed, for runs without a given one.
 fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(now.subsec_nanos() ^ now.as_secs() as u32)

@@ -1,4 +1,4 @@
-//! What cargo knows of the user's workspace.
+//! The user's workspace, as described by `cargo metadata`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::toolchain::{self, Toolchain};
 pub struct Workspace {
     /// The directory that the compiler's paths are relative to.
     pub root: PathBuf,
-    /// Where everything of ours goes: a part of the user's target directory.
+    /// Where all our files go: a directory inside the user's target directory.
     pub target_directory: PathBuf,
     packages: HashMap<String, Package>,
     /// What all packages have in common.
@@ -72,7 +72,7 @@ impl Workspace {
         Ok(&self.package(id)?.name)
     }
 
-    /// How the tests of a package are checked, where nothing else is said.
+    /// The default settings for the tests of a package.
     pub fn defaults(&self, id: &str) -> Result<Defaults> {
         let package = self.package(id)?;
         let own = Defaults::read(&package.metadata, "package", &package.manifest_path)?;

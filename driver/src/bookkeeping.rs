@@ -36,7 +36,7 @@ const WAKERS: &str = "loom::future::waker::";
 const VISIBLE: [&str; 4] =
     ["std::sync::mpmc::", "std::sync::mpsc::", "std::sys::sync::checker::", "std::sys::sync::thread_parking::"];
 
-/// Modules among those of the bookkeeping that work for whoever calls them: thread-locals are the user's data.
+/// Modules among those of the bookkeeping that work on behalf of their caller: thread-locals are the user's data.
 const INHERITED: [&str; 1] = ["std::thread::local::"];
 
 /// All of these modules of the standard library.

@@ -1,6 +1,6 @@
 //! Operations on floats: which instruction does what an intrinsic or a function of the C library is for.
 
-use dpor_engine::program::{FloatBinOp, FloatTy, FloatUnOp, Op, QuadBinOp, QuadUnOp, Reg};
+use dpor_engine::program::{F128BinOp, F128UnOp, FloatBinOp, FloatTy, FloatUnOp, Op, Reg};
 
 /// Why there is no instruction.
 pub const OTHER_FLOAT: &str = "floats of a format other than `f16`, `f32`, `f64` and `f128`";
@@ -33,15 +33,15 @@ impl FloatOperation {
         use Format::{Quad, Small};
         Some(match (self, format, args) {
             (Un(op), Small(ty), &[src, ..]) => Op::FloatUn { op, ty, dst, src },
-            (Un(op), Quad, &[src, ..]) => Op::QuadUn { op: quad_un(op)?, dst, src },
+            (Un(op), Quad, &[src, ..]) => Op::F128Un { op: quad_un(op)?, dst, src },
             (Bin(op), Small(ty), &[a, b, ..]) => Op::FloatBin { op, ty, dst, a, b },
-            (Bin(op), Quad, &[a, b, ..]) => Op::QuadBin { op: quad_bin(op)?, dst, a, b },
+            (Bin(op), Quad, &[a, b, ..]) => Op::F128Bin { op: quad_bin(op)?, dst, a, b },
             (Powi, Small(ty), &[src, exp, ..]) => Op::FloatPowi { ty, dst, src, exp },
-            (Powi, Quad, &[src, exp, ..]) => Op::QuadPowi { dst, src, exp },
+            (Powi, Quad, &[src, exp, ..]) => Op::F128Powi { dst, src, exp },
             (Scale, Small(ty), &[src, exp, ..]) => Op::FloatScale { ty, dst, src, exp },
-            (Scale, Quad, &[src, exp, ..]) => Op::QuadScale { dst, src, exp },
+            (Scale, Quad, &[src, exp, ..]) => Op::F128Scale { dst, src, exp },
             (MulAdd, Small(ty), &[a, b, c, ..]) => Op::FloatMulAdd { ty, dst, a, b, c },
-            (MulAdd, Quad, &[a, b, c, ..]) => Op::QuadMulAdd { dst, a, b, c },
+            (MulAdd, Quad, &[a, b, c, ..]) => Op::F128MulAdd { dst, a, b, c },
             _ => return None,
         })
     }
@@ -140,39 +140,39 @@ impl FloatOperation {
     }
 }
 
-fn quad_bin(op: FloatBinOp) -> Option<QuadBinOp> {
+fn quad_bin(op: FloatBinOp) -> Option<F128BinOp> {
     Some(match op {
-        FloatBinOp::Add => QuadBinOp::Add,
-        FloatBinOp::Sub => QuadBinOp::Sub,
-        FloatBinOp::Mul => QuadBinOp::Mul,
-        FloatBinOp::Div => QuadBinOp::Div,
-        FloatBinOp::Rem => QuadBinOp::Rem,
-        FloatBinOp::Eq => QuadBinOp::Eq,
-        FloatBinOp::Ne => QuadBinOp::Ne,
-        FloatBinOp::Lt => QuadBinOp::Lt,
-        FloatBinOp::Le => QuadBinOp::Le,
-        FloatBinOp::Gt => QuadBinOp::Gt,
-        FloatBinOp::Ge => QuadBinOp::Ge,
-        FloatBinOp::Min => QuadBinOp::Min,
-        FloatBinOp::Max => QuadBinOp::Max,
-        FloatBinOp::Minimum => QuadBinOp::Minimum,
-        FloatBinOp::Maximum => QuadBinOp::Maximum,
-        FloatBinOp::CopySign => QuadBinOp::CopySign,
-        FloatBinOp::Dim => QuadBinOp::Dim,
+        FloatBinOp::Add => F128BinOp::Add,
+        FloatBinOp::Sub => F128BinOp::Sub,
+        FloatBinOp::Mul => F128BinOp::Mul,
+        FloatBinOp::Div => F128BinOp::Div,
+        FloatBinOp::Rem => F128BinOp::Rem,
+        FloatBinOp::Eq => F128BinOp::Eq,
+        FloatBinOp::Ne => F128BinOp::Ne,
+        FloatBinOp::Lt => F128BinOp::Lt,
+        FloatBinOp::Le => F128BinOp::Le,
+        FloatBinOp::Gt => F128BinOp::Gt,
+        FloatBinOp::Ge => F128BinOp::Ge,
+        FloatBinOp::Min => F128BinOp::Min,
+        FloatBinOp::Max => F128BinOp::Max,
+        FloatBinOp::Minimum => F128BinOp::Minimum,
+        FloatBinOp::Maximum => F128BinOp::Maximum,
+        FloatBinOp::CopySign => F128BinOp::CopySign,
+        FloatBinOp::Dim => F128BinOp::Dim,
         FloatBinOp::Pow | FloatBinOp::Atan2 | FloatBinOp::Hypot => return None,
     })
 }
 
-fn quad_un(op: FloatUnOp) -> Option<QuadUnOp> {
+fn quad_un(op: FloatUnOp) -> Option<F128UnOp> {
     Some(match op {
-        FloatUnOp::Neg => QuadUnOp::Neg,
-        FloatUnOp::Abs => QuadUnOp::Abs,
-        FloatUnOp::Sqrt => QuadUnOp::Sqrt,
-        FloatUnOp::Floor => QuadUnOp::Floor,
-        FloatUnOp::Ceil => QuadUnOp::Ceil,
-        FloatUnOp::Trunc => QuadUnOp::Trunc,
-        FloatUnOp::Round => QuadUnOp::Round,
-        FloatUnOp::RoundTiesEven => QuadUnOp::RoundTiesEven,
+        FloatUnOp::Neg => F128UnOp::Neg,
+        FloatUnOp::Abs => F128UnOp::Abs,
+        FloatUnOp::Sqrt => F128UnOp::Sqrt,
+        FloatUnOp::Floor => F128UnOp::Floor,
+        FloatUnOp::Ceil => F128UnOp::Ceil,
+        FloatUnOp::Trunc => F128UnOp::Trunc,
+        FloatUnOp::Round => F128UnOp::Round,
+        FloatUnOp::RoundTiesEven => F128UnOp::RoundTiesEven,
         _ => return None,
     })
 }

@@ -27,7 +27,7 @@ pub struct Symbols {
 pub enum Foreign<'tcx> {
     /// A definition in Rust, in this crate or another.
     Function(Instance<'tcx>),
-    /// A function of the C library that our standard library defines. Whoever declares it as variadic may leave out
+    /// A function of the C library that our standard library defines. A crate that declares it as variadic may leave out
     /// arguments at its end.
     Provided(Instance<'tcx>),
     /// A function of the machine.

@@ -117,7 +117,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
             && self.tcx.codegen_fn_attrs(def_id).import_linkage.is_some()
     }
 
-    /// A static that no crate defines. A weak symbol is null then; whoever uses another one is not supported.
+    /// A static that no crate defines. A weak symbol is null then; using any other is not supported.
     fn foreign_static(&mut self, def_id: DefId, symbol: String) -> u64 {
         let ty = self.tcx.type_of(def_id).instantiate_identity().skip_norm_wip();
         let (size, align) = match self.tcx.layout_of(ty::TypingEnv::fully_monomorphized().as_query_input(ty)) {
@@ -178,7 +178,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         self.set_global(index, Global { address, align: inner.align.bytes(), bytes, uninit, pointers, mutable, name });
     }
 
-    /// A symbol that nobody defines, and that an allocation points to.
+    /// A symbol that no crate defines, and that an allocation points to.
     fn missing_in(&mut self, allocation: ConstAllocation<'tcx>) -> Option<String> {
         if self.missing.is_empty() {
             return None;
@@ -188,7 +188,7 @@ impl<'tcx> ProgramBuilder<'tcx> {
         targets.into_iter().find_map(|id| self.missing_symbol(id))
     }
 
-    /// A symbol that nobody defines, where an allocation is that of the symbol or points to it.
+    /// A symbol that no crate defines, where an allocation is that of the symbol or points to it.
     pub fn missing_symbol(&mut self, id: AllocId) -> Option<String> {
         let address = self.allocation_address(id);
         self.missing.get(&address).cloned()

@@ -1,9 +1,10 @@
-//! The rustc driver of cargo-dpor: compiles a crate as rustc does and, for the test targets of the packages under check,
-//! lowers the tests and all they reach to a [`dpor_engine::program::Program`].
+//! The rustc driver of cargo-dpor: it compiles a crate as rustc does and, for the test targets of the selected packages,
+//! lowers the tests and everything they reach to a [`dpor_engine::program::Program`].
 //!
-//! It is run by cargo as `RUSTC_WRAPPER`. This is the only crate that knows the compiler.
+//! Cargo runs it as `RUSTC_WRAPPER`. This is the only crate that uses the compiler's crates.
 
 #![feature(rustc_private)]
+#![forbid(unsafe_code)]
 
 extern crate rustc_abi;
 extern crate rustc_ast;

@@ -43,7 +43,7 @@ pub struct ProgramBuilder<'tcx> {
     pub(crate) allocations: HashMap<AllocId, u64>,
     pub(crate) constants: HashMap<Constant, u64>,
     pub(crate) statics: HashMap<DefId, u64>,
-    /// The symbols that nobody defines, by the addresses that stand for them or for what points to them.
+    /// The symbols that no crate defines, by the addresses that stand for them or for what points to them.
     pub(crate) missing: HashMap<u64, String>,
     pub(crate) thread_locals: HashMap<DefId, u32>,
     /// Definitions of symbols, by name.
@@ -234,7 +234,7 @@ pub fn is_drop_in(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
     matches!(tcx.crate_name(krate).as_str(), "loom" | "shuttle")
 }
 
-/// Whether a crate is one of ours that tests use: nobody wants to read its code in a report.
+/// Whether a crate is one of ours that tests use: reports do not show its code.
 fn is_for_tests(tcx: TyCtxt<'_>, krate: CrateNum) -> bool {
     is_drop_in(tcx, krate) || tcx.crate_name(krate).as_str() == "dpor"
 }

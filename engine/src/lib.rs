@@ -1,8 +1,9 @@
 //! The engine of cargo-dpor: everything that needs no compiler.
 //!
-//! Data goes one way: a [`program`] (plain data, lowered from Rust's MIR) runs in the [`vm`], whose visible actions become
-//! events of a [`graph`]; what the models allow ([`model`]) is explored ([`explore`]); what must not happen ends in a
-//! [`verdict`]; and a failing execution is told as a [`trace`]. [`litmus`] programs, small ones written as data, run on the very same explorer.
+//! Data flows one way: a [`program`] (plain data, lowered from Rust's MIR) runs in the [`vm`]; its visible actions become
+//! events of a [`graph`]; a [`model`] says which graphs are consistent, and [`explore`] visits them. A [`subject`] is a lowered
+//! test as a program to explore; a failing execution is described as a [`trace`]; [`check`] puts these together and ends in a
+//! [`verdict`]. [`litmus`] programs, small ones written as data, run on the same explorer.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod litmus;
 pub mod memory;
 pub mod model;
 pub mod program;
+pub mod subject;
 pub mod trace;
 pub mod verdict;
 pub mod vm;

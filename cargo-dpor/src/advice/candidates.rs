@@ -4,13 +4,13 @@ use dpor_engine::graph::MemOrder;
 use dpor_engine::trace::{Deed, Step};
 
 use super::Subject;
-use super::change::{Change, Side, Site, What, is_stronger, parameters};
+use super::change::{AtomicCall, Change, Side, What, is_stronger, parameters};
 use crate::finding::{Execution, Finding};
 
 /// An ordering that is in question.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    pub site: Site,
+    pub site: AtomicCall,
     pub which: usize,
     pub from: MemOrder,
     /// Whether the report says that it is too weak.
@@ -85,7 +85,7 @@ fn executions(findings: &[Finding]) -> impl Iterator<Item = &Execution> {
 fn of_step(subject: &Subject, step: &Step, marked: bool) -> Vec<Candidate> {
     let (Some(place), Some(ordering)) = (&step.place, step.ordering) else { return Vec::new() };
     let failed = matches!(step.deed, Deed::Cas { .. }) && step.written.is_none();
-    let candidate = |site: Site, which| {
+    let candidate = |site: AtomicCall, which| {
         // Of a compare-and-swap, the step tells the ordering that counted.
         let counted = (which == 1) == failed;
         let from = subject.sites.ordering(&site, which).or(counted.then_some(ordering));
@@ -126,7 +126,7 @@ fn swaps(subject: &Subject, store: &Candidate) -> Family {
 pub fn fences(subject: &Subject, candidates: &[Candidate]) -> Vec<Family> {
     let sites = candidates.iter().filter(|candidate| candidate.which == 0 && candidate.site.method != "fence");
     let sides = sites.flat_map(|candidate| [(&candidate.site, Side::Before), (&candidate.site, Side::After)]);
-    let family = |(site, side): (&Site, Side)| {
+    let family = |(site, side): (&AtomicCall, Side)| {
         let weak = match side {
             Side::Before => site.writes().then_some(MemOrder::Release),
             Side::After => site.reads().then_some(MemOrder::Acquire),

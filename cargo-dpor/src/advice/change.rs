@@ -13,7 +13,7 @@ pub const ORDERINGS: [MemOrder; 5] =
 
 /// A call of a method of atomics, or of `fence`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Site {
+pub struct AtomicCall {
     pub place: Location,
     pub method: String,
 }
@@ -21,7 +21,7 @@ pub struct Site {
 /// A change at a site, and how to make it in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    pub site: Site,
+    pub site: AtomicCall,
     pub what: What,
     /// Whether it is in the function of the test itself, while what the test calls has orderings, too.
     pub own: bool,
@@ -96,7 +96,7 @@ pub fn parameters(method: &str) -> Vec<Parameter> {
     }
 }
 
-impl Site {
+impl AtomicCall {
     pub fn parameter(&self, which: usize) -> Parameter {
         parameters(&self.method)[which]
     }
@@ -202,8 +202,8 @@ impl Serialize for Edit {
 mod tests {
     use super::*;
 
-    fn site(method: &str) -> Site {
-        Site { place: Location { file: "a.rs".into(), line: 1, column: 1 }, method: method.into() }
+    fn site(method: &str) -> AtomicCall {
+        AtomicCall { place: Location { file: "a.rs".into(), line: 1, column: 1 }, method: method.into() }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, File, ItemUse, Stmt, UseTree};
 
-use super::change::{Edit, ORDERINGS, Side, Site, What};
+use super::change::{AtomicCall, Edit, ORDERINGS, Side, What};
 
 /// Methods of a result that only look at it.
 const LOOKS: [&str; 4] = ["is_ok", "is_err", "is_null", "ok"];
@@ -49,7 +49,7 @@ impl Code {
     }
 
     /// How a change is made; nothing where it cannot be.
-    pub fn edits(&self, site: &Site, what: What) -> Option<Vec<Edit>> {
+    pub fn edits(&self, site: &AtomicCall, what: What) -> Option<Vec<Edit>> {
         let call = self.call(&site.place, &site.method)?;
         match what {
             What::Ordering { which, to, .. } => {
@@ -359,7 +359,7 @@ fn f(a: &AtomicBool, order: Ordering) -> bool {
     /// The text with a change of the call at the start of a word in a line.
     fn changed(line: u32, at: &str, method: &str, what: What) -> Option<String> {
         let column = TEXT.lines().nth(line as usize - 1).unwrap().find(at).unwrap() as u32 + 1;
-        let site = Site { place: Location { file: String::new(), line, column }, method: method.into() };
+        let site = AtomicCall { place: Location { file: String::new(), line, column }, method: method.into() };
         let mut text = TEXT.to_owned();
         for edit in Code::parse(TEXT.to_owned()).unwrap().edits(&site, what)?.iter().rev() {
             text.replace_range(edit.range.clone(), &edit.text);
@@ -386,7 +386,7 @@ fn f(a: &AtomicBool, order: Ordering) -> bool {
         let text =
             "use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Relaxed}};\nfn f() {\n    A.load(Relaxed);\n}\n";
         let code = Code::parse(text.to_owned()).unwrap();
-        let site = Site { place: Location { file: String::new(), line: 3, column: 5 }, method: "load".into() };
+        let site = AtomicCall { place: Location { file: String::new(), line: 3, column: 5 }, method: "load".into() };
         let edit = |to| {
             let edits = code.edits(&site, What::Ordering { which: 0, from: MemOrder::Relaxed, to });
             edits.unwrap().swap_remove(0).text

@@ -23,12 +23,12 @@ use serde::Serialize;
 
 use crate::args::TestArgs;
 use crate::check::{self, Check};
+use crate::expectation::verdict_on;
 use crate::finding::Finding;
-use crate::judge::judge;
 use crate::report::TestResult;
 use crate::settings::Settings;
 
-pub use change::{Change, ORDERINGS, Site, What};
+pub use change::{AtomicCall, Change, ORDERINGS, What};
 use code::Code;
 use sites::Sites;
 
@@ -102,7 +102,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A change, and how it is made.
-    fn change(&self, site: &Site, what: What) -> Change {
+    fn change(&self, site: &AtomicCall, what: What) -> Change {
         let mut files = self.code.borrow_mut();
         let file = &site.place.file;
         let code = files
@@ -122,7 +122,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether a site is in the function of the test itself.
-    fn is_own(&self, site: &Site) -> bool {
+    fn is_own(&self, site: &AtomicCall) -> bool {
         self.sites.is_within(site, &check::inner_function(self.result.test))
     }
 
@@ -145,7 +145,7 @@ impl<'a> Subject<'a> {
         let TestResult { binary, test, .. } = self.result;
         let Check { findings, stats, .. } =
             check::check_program(program, binary, test, &settings, self.interrupt, None);
-        let verdict = judge(findings, &test.config, binary.program.location(test.place));
+        let verdict = verdict_on(findings, &test.config, binary.program.location(test.place));
         // Where no execution comes to its end, nothing was checked.
         let passes = verdict.outcome == Outcome::Passed && stats.executions > 0;
         (Instant::now() < deadline).then_some(Tried { passes, findings: verdict.findings })

@@ -3,7 +3,7 @@
 use dpor_engine::verdict::Location;
 
 use super::candidates::{self, Candidate, Family};
-use super::change::{Change, Site, What, parameters};
+use super::change::{AtomicCall, Change, What, parameters};
 use super::{Advice, Subject};
 use crate::finding::{Finding, FindingKind};
 
@@ -236,7 +236,8 @@ pub fn weaker(subject: &Subject) -> Advice {
 fn reached(subject: &Subject) -> Option<Vec<Location>> {
     let mut reached: Vec<Location> = Vec::new();
     loop {
-        let hidden: Vec<Site> = subject.sites.all().into_iter().filter(|site| !reached.contains(&site.place)).collect();
+        let hidden: Vec<AtomicCall> =
+            subject.sites.all().into_iter().filter(|site| !reached.contains(&site.place)).collect();
         let tried = subject.check_program(&subject.sites.with_traps(&hidden), subject.deadline)?;
         let trapped = tried.findings.iter().find(|finding| finding.kind == FindingKind::Unsupported);
         match trapped.and_then(|finding| finding.problem.location.clone()) {

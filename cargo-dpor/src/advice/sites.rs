@@ -11,7 +11,7 @@ use dpor_engine::graph::MemOrder;
 use dpor_engine::program::{AtomicWidth, FuncId, Function, Op, Ordering, Origin, Program, Reg, RmwOp};
 use dpor_engine::verdict::Location;
 
-use super::change::{Change, ORDERINGS, Side, Site, What, parameters};
+use super::change::{AtomicCall, Change, ORDERINGS, Side, What, parameters};
 
 /// A call in the program.
 #[derive(Clone, Copy, Debug)]
@@ -23,19 +23,20 @@ struct Call {
 /// The sites of a program.
 pub struct Sites {
     program: Arc<Program>,
-    calls: HashMap<Site, Vec<Call>>,
+    calls: HashMap<AtomicCall, Vec<Call>>,
 }
 
 impl Sites {
     pub fn of(program: &Arc<Program>) -> Sites {
-        let mut calls: HashMap<Site, Vec<Call>> = HashMap::new();
+        let mut calls: HashMap<AtomicCall, Vec<Call>> = HashMap::new();
         let methods: Vec<Option<&str>> = program.functions.iter().map(atomic_method).collect();
         for (function, caller) in program.functions.iter().enumerate().filter(|(_, caller)| caller.origin.is_shown()) {
             for (pc, op) in caller.code.iter().enumerate() {
                 if let Op::Call { func, .. } = op
                     && let Some(method) = methods[func.0 as usize]
                 {
-                    let site = Site { place: program.location(caller.code_places[pc]), method: method.to_owned() };
+                    let site =
+                        AtomicCall { place: program.location(caller.code_places[pc]), method: method.to_owned() };
                     calls.entry(site).or_default().push(Call { function, pc });
                 }
             }
@@ -44,21 +45,21 @@ impl Sites {
     }
 
     /// All sites, in the order of the source.
-    pub fn all(&self) -> Vec<Site> {
-        let mut sites: Vec<Site> = self.calls.keys().cloned().collect();
+    pub fn all(&self) -> Vec<AtomicCall> {
+        let mut sites: Vec<AtomicCall> = self.calls.keys().cloned().collect();
         sites.sort();
         sites
     }
 
     /// The sites at a place.
-    pub fn at(&self, place: &Location) -> Vec<Site> {
-        let mut sites: Vec<Site> = self.calls.keys().filter(|site| site.place == *place).cloned().collect();
+    pub fn at(&self, place: &Location) -> Vec<AtomicCall> {
+        let mut sites: Vec<AtomicCall> = self.calls.keys().filter(|site| site.place == *place).cloned().collect();
         sites.sort();
         sites
     }
 
     /// Whether all calls of a site are in a function, or in what is defined in it.
-    pub fn is_within(&self, site: &Site, function: &str) -> bool {
+    pub fn is_within(&self, site: &AtomicCall, function: &str) -> bool {
         self.calls_at(site).all(|call| {
             let rest = self.program.functions[call.function].name.strip_prefix(function);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
@@ -66,14 +67,14 @@ impl Sites {
     }
 
     /// An ordering that the source has there, if it is the same for all calls and a constant.
-    pub fn ordering(&self, site: &Site, which: usize) -> Option<MemOrder> {
+    pub fn ordering(&self, site: &AtomicCall, which: usize) -> Option<MemOrder> {
         let index = site.parameter(which).index;
         let mut orders = self.calls_at(site).map(|call| self.constant(call, index));
         let first = orders.next()??;
         orders.all(|other| other == Some(first)).then_some(first)
     }
 
-    fn calls_at(&self, site: &Site) -> impl Iterator<Item = &Call> {
+    fn calls_at(&self, site: &AtomicCall) -> impl Iterator<Item = &Call> {
         self.calls.get(site).into_iter().flatten()
     }
 
@@ -105,7 +106,7 @@ impl Sites {
     }
 
     /// Whether the stores of a site can be swaps.
-    pub fn can_swap(&self, site: &Site) -> bool {
+    pub fn can_swap(&self, site: &AtomicCall) -> bool {
         let callee = |call: &Call| match self.program.functions[call.function].code[call.pc] {
             Op::Call { func, .. } => self.program.function(func),
             _ => unreachable!("a site is a call"),
@@ -117,7 +118,7 @@ impl Sites {
     }
 
     /// The program in which all of these calls are unsupported.
-    pub fn with_traps(&self, sites: &[Site]) -> Arc<Program> {
+    pub fn with_traps(&self, sites: &[AtomicCall]) -> Arc<Program> {
         let mut program = (*self.program).clone();
         let message = program.messages.len() as u32;
         program.messages.push("a trap".to_owned());
@@ -132,7 +133,7 @@ impl Sites {
     }
 
     /// Has the calls of a site go to a changed copy of what they call now.
-    fn patch(&self, program: &mut Program, site: &Site, change: &dyn Fn(&mut Program, FuncId) -> Function) {
+    fn patch(&self, program: &mut Program, site: &AtomicCall, change: &dyn Fn(&mut Program, FuncId) -> Function) {
         let mut copies: HashMap<FuncId, FuncId> = HashMap::new();
         for call in self.calls_at(site) {
             let Op::Call { func, .. } = program.functions[call.function].code[call.pc] else { continue };
@@ -161,7 +162,7 @@ fn atomic_method(function: &Function) -> Option<&str> {
 }
 
 /// A copy of a method with a change.
-fn changed(program: &mut Program, method: FuncId, site: &Site, what: What) -> Function {
+fn changed(program: &mut Program, method: FuncId, site: &AtomicCall, what: What) -> Function {
     match what {
         What::Ordering { which, to, .. } => {
             let method = program.function(method);

@@ -1,5 +1,6 @@
 //! The compiler that `cargo dpor` puts in rustc's place.
 
+#![forbid(unsafe_code)]
 #![feature(rustc_private)]
 
 extern crate rustc_driver;

@@ -6,7 +6,7 @@ use dpor_engine::trace::{End, Names, Place, Step, Thread, Trace};
 use serde::Serialize;
 
 use crate::finding::Finding;
-use crate::report::{Sources, TestResult, describe, distinct, ending, file_of};
+use crate::report::{Description, Sources, TestResult, describe_in_parts, distinct, ending, file_of};
 
 /// All that a picture shows.
 #[derive(Debug, Serialize)]
@@ -95,21 +95,18 @@ impl Graph {
 
 impl Event {
     fn step(step: &Step, names: &Names) -> Event {
-        let text = describe(step, names);
-        // What comes before the ordering is what is done.
-        let split = text.find(" (").or_else(|| text.find(" ←")).unwrap_or(text.len());
-        let (what, how) = text.split_at(split);
+        let Description { what, how } = describe_in_parts(step, names);
         Event {
             id: id(step.number),
             step: Some(step.number),
             thread: step.thread.0,
-            what: what.to_owned(),
-            more: how.trim().to_owned(),
+            text: format!("{what}{how}"),
+            more: how.trim_start().to_owned(),
+            what,
             file: step.place.as_ref().map(|place| file_of(place).to_owned()),
             path: step.place.as_ref().map(|place| place.location.file.clone()),
             line: step.place.as_ref().map(|place| place.location.line),
             bad: false,
-            text,
         }
     }
 

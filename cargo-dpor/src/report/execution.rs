@@ -297,48 +297,86 @@ pub fn ending(thread: &Thread) -> Option<String> {
     })
 }
 
+/// What a step does, in two parts: what is done to which variable, and how.
+pub struct Description {
+    pub what: String,
+    /// The ordering, the write that a read reads from, the function of a library. Begins with a space unless it is empty.
+    pub how: String,
+}
+
 /// What a step does.
 pub fn describe(step: &Step, names: &Names) -> String {
+    let Description { what, how } = describe_in_parts(step, names);
+    what + &how
+}
+
+/// What a step does, in parts.
+pub fn describe_in_parts(step: &Step, names: &Names) -> Description {
+    let (what, how) = (what(step, names), how(step));
+    match (how.is_empty(), library(step).unwrap_or_default()) {
+        // Without an ordering and a source, the function says what is done.
+        (true, library) => Description { what: what + &library, how },
+        (false, library) => Description { what, how: how + &library },
+    }
+}
+
+/// The ordering of a step, and where it reads from.
+fn how(step: &Step) -> String {
+    let order = step.ordering.map(|order: MemOrder| format!(" ({})", order.name())).unwrap_or_default();
+    let from = step.read.map(source).unwrap_or_default();
+    match &step.deed {
+        Deed::Load | Deed::Rmw { .. } | Deed::Cas { .. } => order + &from,
+        Deed::Store | Deed::Fence => order,
+        Deed::PlainRead => " (not atomic)".to_owned() + &from,
+        Deed::PlainWrite => " (not atomic)".to_owned(),
+        Deed::Await { wait: Wait::Scope } => String::new(),
+        Deed::Await { .. } | Deed::TryLock | Deed::EnterQueue | Deed::Try | Deed::Receive { .. } => from,
+        Deed::Spawn { .. } | Deed::Join { .. } | Deed::Unlock | Deed::LeaveQueue | Deed::WaitOn => String::new(),
+        Deed::Notify { .. } | Deed::Send { .. } | Deed::TakeTurn { .. } | Deed::Disconnect => String::new(),
+        Deed::Unpark { .. } | Deed::Leave | Deed::BeginModel | Deed::EndModel | Deed::Choose { .. } => String::new(),
+    }
+}
+
+/// What a step does to which variable, with which values.
+fn what(step: &Step, names: &Names) -> String {
     let variable = step.variable.as_ref().map(|variable| names.variable(variable)).unwrap_or_default();
     // What the program calls it: not what is inside of a type of the standard library.
     let known = step.variable.clone().map(|variable| names.known(variable)).unwrap_or_default();
     let written = step.written.map(|value| names.value(step, value)).unwrap_or_default();
     let read = step.read.map(|read| names.value(step, read.value)).unwrap_or_default();
-    let order = step.ordering.map(|order: MemOrder| format!(" ({})", order.name())).unwrap_or_default();
-    let from = step.read.map(source).unwrap_or_default();
-    let text = match &step.deed {
-        Deed::Load => format!("load {variable} = {read}{order}{from}"),
-        Deed::Store => format!("store {variable} := {written}{order}"),
-        Deed::Rmw { method } => format!("{method} {variable}: {read} → {written}{order}{from}"),
+    match &step.deed {
+        Deed::Load => format!("load {variable} = {read}"),
+        Deed::Store => format!("store {variable} := {written}"),
+        Deed::Rmw { method } => format!("{method} {variable}: {read} → {written}"),
         Deed::Cas { expected, weak, .. } => {
             let name = if *weak { "compare_exchange_weak" } else { "compare_exchange" };
             match (step.written.is_some(), step.read.map(|read| read.value) == Some(*expected)) {
-                (true, _) => format!("{name} {variable}: {read} → {written}{order}{from}"),
-                (false, true) => format!("{name} {variable} = {read}, fails spuriously{order}{from}"),
+                (true, _) => format!("{name} {variable}: {read} → {written}"),
+                (false, true) => format!("{name} {variable} = {read}, fails spuriously"),
                 (false, false) => {
-                    format!("{name} {variable} = {read}, not {}{order}{from}", names.value(step, *expected))
+                    format!("{name} {variable} = {read}, not {}", names.value(step, *expected))
                 }
             }
         }
-        Deed::PlainRead => format!("read {variable} = {read} (not atomic){from}"),
-        Deed::PlainWrite => format!("write {variable} := {written} (not atomic)"),
-        Deed::Fence => format!("fence{order}"),
+        Deed::PlainRead => format!("read {variable} = {read}"),
+        Deed::PlainWrite => format!("write {variable} := {written}"),
+        Deed::Fence => "fence".to_owned(),
         Deed::Spawn { thread } => format!("spawn {thread}"),
         Deed::Join { thread } => format!("join {thread}"),
-        Deed::Await { wait: Wait::Mutex } => format!("lock {variable}{from}"),
-        Deed::Await { wait: Wait::ReadLock } => format!("read-lock {variable}{from}"),
-        Deed::Await { wait: Wait::WriteLock } => format!("write-lock {variable}{from}"),
-        Deed::Await { wait: Wait::Notification } => format!("notified through {known}{from}"),
-        Deed::Await { wait: Wait::Token } => format!("unparked{from}"),
+        Deed::Await { wait: Wait::Mutex } => format!("lock {variable}"),
+        Deed::Await { wait: Wait::ReadLock } => format!("read-lock {variable}"),
+        Deed::Await { wait: Wait::WriteLock } => format!("write-lock {variable}"),
+        Deed::Await { wait: Wait::Notification } => format!("notified through {known}"),
+        Deed::Await { wait: Wait::Token } => "unparked".to_owned(),
         Deed::Await { wait: Wait::Scope } => "join the threads of the scope".to_owned(),
-        Deed::Await { wait } => format!("{}: {variable} = {read}{from}", has_come(*wait)),
-        Deed::TryLock if step.written.is_some() => format!("try_lock {variable}: locked{from}"),
-        Deed::TryLock => format!("try_lock {variable}: would block{from}"),
+        Deed::Await { wait } => format!("{}: {variable} = {read}", has_come(*wait)),
+        Deed::TryLock if step.written.is_some() => format!("try_lock {variable}: locked"),
+        Deed::TryLock => format!("try_lock {variable}: would block"),
         Deed::Unlock => format!("unlock {variable}"),
-        Deed::EnterQueue => format!("lock the futex queue of {variable}{from}"),
+        Deed::EnterQueue => format!("lock the futex queue of {variable}"),
         Deed::LeaveQueue => format!("unlock the futex queue of {variable}"),
-        Deed::Try if step.written.is_some() => format!("update {variable}: {read} → {written}{from}"),
-        Deed::Try => format!("read {variable} = {read}, without an update{from}"),
+        Deed::Try if step.written.is_some() => format!("update {variable}: {read} → {written}"),
+        Deed::Try => format!("read {variable} = {read}, without an update"),
         Deed::WaitOn => format!("wait on {known}"),
         Deed::Notify { all, woken } => {
             let name = if *all { "notify_all" } else { "notify_one" };
@@ -350,7 +388,7 @@ pub fn describe(step: &Step, names: &Names) -> String {
         }
         Deed::Send { message } => format!("send message {message}"),
         Deed::TakeTurn { message } => format!("start to receive message {message}"),
-        Deed::Receive { message } => format!("receive message {message}{from}"),
+        Deed::Receive { message } => format!("receive message {message}"),
         Deed::Disconnect => "disconnect the channel".to_owned(),
         Deed::Unpark { thread: Some(thread) } => format!("unpark {}", thread.name()),
         Deed::Unpark { thread: None } => "unpark a thread".to_owned(),
@@ -358,12 +396,11 @@ pub fn describe(step: &Step, names: &Names) -> String {
         Deed::BeginModel => "begin the model".to_owned(),
         Deed::EndModel => "end the model".to_owned(),
         Deed::Choose { n, value } => format!("choose({n}) = {value}"),
-    };
-    with_library(text, step)
+    }
 }
 
-/// Adds the function of a library that something was done in, if that says more than the step does.
-fn with_library(text: String, step: &Step) -> String {
+/// The function of a library that something was done in, if that says more than the step does.
+fn library(step: &Step) -> Option<String> {
     let is_lock = |wait: Wait| matches!(wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
     let says_it_all = match &step.deed {
         Deed::Await { wait } => {
@@ -377,10 +414,7 @@ fn with_library(text: String, step: &Step) -> String {
         _ => false,
     };
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));
-    match via {
-        Some(via) if !says_it_all => format!("{text} [{}]", names::short_function(via)),
-        _ => text,
-    }
+    via.filter(|_| !says_it_all).map(|via| format!(" [{}]", names::short_function(via)))
 }
 
 /// What a thread has waited for.

@@ -180,14 +180,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
             (Kind::OtherFloat, _) | (_, Kind::OtherFloat) => return self.unsupported(OTHER_FLOAT),
             (Kind::F128, Kind::F128) => Op::Mov2 { dst, src },
             (Kind::F128, _) => match (to.float_ty(), to.int_ty()) {
-                (Some(to), _) => Op::QuadToFloat { to, dst, src },
-                (None, Some(to)) => Op::QuadToInt { to, dst, src },
-                (None, None) => Op::QuadToInt128 { signed: to.signed(), dst, src },
+                (Some(to), _) => Op::F128ToFloat { to, dst, src },
+                (None, Some(to)) => Op::F128ToInt { to, dst, src },
+                (None, None) => Op::F128ToInt128 { signed: to.signed(), dst, src },
             },
             (_, Kind::F128) => match (from.float_ty(), from.int_ty()) {
-                (Some(from), _) => Op::FloatToQuad { from, dst, src },
-                (None, Some(from)) => Op::IntToQuad { from, dst, src },
-                (None, None) => Op::Int128ToQuad { signed: from.signed(), dst, src },
+                (Some(from), _) => Op::FloatToF128 { from, dst, src },
+                (None, Some(from)) => Op::IntToF128 { from, dst, src },
+                (None, None) => Op::Int128ToF128 { signed: from.signed(), dst, src },
             },
             _ => match (from.float_ty(), to.float_ty(), from.int_ty(), to.int_ty()) {
                 (Some(from), Some(to), _, _) => Op::FloatCast { from, to, dst, src },

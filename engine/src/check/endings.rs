@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::vm::Output;
 
 use super::covers::Cover;
-use super::subject::{State, Subject};
+use crate::subject::{State, Subject};
 
 /// Keeps what the first executions of a worker print, and the labels that they come to.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Checks every execution of a test that the memory model allows.
 //!
-//! A [`Subject`] is a lowered test as a program that the explorer can explore: it runs the machine from one visible
-//! action to the next, and answers atomics from the execution graph instead of from memory.
+//! A [`Subject`](crate::subject) is a lowered test as a program that the explorer can explore: it runs the machine from
+//! one visible action to the next, and answers atomics from the execution graph instead of from memory.
 //!
 //! Which memory is shared between threads is learned: exploration restarts whenever more is found, with accesses to it
 //! tracked.
@@ -9,14 +9,9 @@
 //! A failing execution is replayed to describe it ([`crate::trace`]). It can be replayed at any later time: a
 //! [`Recording`] holds everything that this needs besides the program.
 
-mod alike;
-mod allow;
 mod covers;
 mod endings;
 mod identity;
-mod locations;
-mod subject;
-pub mod trail;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,13 +25,13 @@ use crate::model::MemoryModel;
 use crate::program::FuncId;
 use crate::trace::{self, Recorded, ReplayError, Trace};
 use crate::verdict::{ErrorKind, Location, Outcome};
-use crate::vm::{self, Failure, FailureKind, Image, Output, RunOptions, Site, Tracked};
+use crate::vm::{self, Failure, FailureKind, Image, Observable, Output, RunOptions, Tracked};
 
-pub use allow::{Allowed, UnknownErrors};
+use crate::subject::Locations;
+pub use crate::subject::{Issue, State, Subject, Wrong, trail};
+pub use crate::vm::{Allowed, UnknownErrors};
 pub use covers::Cover;
 use endings::Endings;
-use locations::Locations;
-pub use subject::{Issue, State, Subject, Wrong};
 
 /// The result of a check.
 #[derive(Clone, Debug)]
@@ -54,7 +49,7 @@ pub struct Checked {
     pub covers: Vec<Cover>,
     /// How often exploring began again, and why: what was explored by then is not in the counts.
     pub restarts: Vec<Restart>,
-    /// Why there is so much to explore, where that was not everything.
+    /// Why there is so much to explore, if not everything was explored.
     pub survey: Option<Survey>,
     pub time: Duration,
 }
@@ -151,7 +146,7 @@ pub fn check_with_progress(
         restarts.append(&mut report.restarts);
         let learned = match &report.lesson {
             Some(Lesson::Program(Issue::Shared(site))) => Some(*site),
-            Some(Lesson::Noticed(_)) => Some(Site::Noticed),
+            Some(Lesson::Noticed(_)) => Some(Observable::Noticed),
             _ => None,
         };
         if learned.is_some_and(|site| tracked.insert(site)) {

@@ -114,7 +114,7 @@ pub enum Action {
     Choose(u32),
     /// The thread is over.
     End,
-    /// The thread waits for ever: an assumption failed, or it sleeps.
+    /// The thread is blocked forever: an assumption failed, or it sleeps.
     Block,
     /// The thread ends the whole program. What other threads still do could have come before: they go on as far as they
     /// can, and the execution is complete then.
@@ -191,9 +191,9 @@ impl Then {
     }
 }
 
-/// The value of a lock that nobody holds.
+/// The value of a lock that no thread holds.
 pub const UNLOCKED: Value = 0;
-/// The value of a lock that somebody holds.
+/// The value of a lock that a thread holds.
 pub const LOCKED: Value = 1;
 
 impl Action {

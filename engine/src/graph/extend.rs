@@ -31,7 +31,7 @@ impl Effect {
 }
 
 impl Graph {
-    /// Makes sure that a location exists, with its initial value if nobody has accessed it.
+    /// Makes sure that a location exists, with its initial value if no thread has accessed it.
     pub(crate) fn touch(&mut self, loc: Loc, init: impl FnOnce() -> Value) {
         if self.locations.len() <= loc.index() {
             let empty = || Location { init: 0, co: vec![EventId::INIT], reads: Vec::new(), loose: 0 };

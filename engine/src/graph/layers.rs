@@ -6,7 +6,7 @@
 //! nothing may depend on it. So the views of a blind update do not contain what it reads from; who reads from it
 //! depends on all of its [chain](super::extend::chain).
 //!
-//! A run of blind updates that nobody has looked between is a *layer*: it may be put in any other order. Whoever reads
+//! A run of blind updates with no read in between is a *layer*: its members may be put in any other order. Whoever reads
 //! the location sees all layers up to some place, and has a border there from then on. So who reads a part of a layer
 //! splits it in two.
 
@@ -63,7 +63,7 @@ impl Graph {
         start..end + 1
     }
 
-    /// The positions of the blind updates of a location that nobody has looked at: more can come among them.
+    /// The positions of the blind updates of a location that no thread has read: more can be placed among them.
     pub(crate) fn open_layer(&self, loc: Loc) -> Range<usize> {
         self.last_look(loc) + 1..self.location(loc).co.len()
     }
@@ -73,7 +73,7 @@ impl Graph {
         if self.event(self.location(loc).co[position]).blind { self.layer(loc, position).start } else { position }
     }
 
-    /// The last position of a location at which there is something else than a blind update, or that somebody reads from.
+    /// The last position of a location that is not a blind update, or that some event reads from.
     pub(crate) fn last_look(&self, loc: Loc) -> usize {
         let Location { co, reads, .. } = self.location(loc);
         let looks = |write: EventId| reads.iter().any(|&read| !self.event(read).blind && self.event(read).rf == write);

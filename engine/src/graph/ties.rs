@@ -12,7 +12,7 @@ use super::view::contains;
 /// Which orders between writes are known to hold in every witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// The coherence order is part of the graph: nobody asks.
+    /// The coherence order is part of the graph: ties are not needed.
     Fixed,
     /// What program order says about a location.
     ProgramOrder,

@@ -23,8 +23,8 @@ pub use debug::{BlockType, DebugInfo, Field, Part, Shape, SlotType, StaticType, 
 pub use digest::Digest;
 pub use file::{FORMAT_VERSION, LoadError};
 pub use op::{
-    AtomicWidth, BinOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering, OverflowOp, Pc, QuadBinOp,
-    QuadUnOp, Reg, RmwOp, UnOp, Unwind, Width,
+    AtomicWidth, BinOp, F128BinOp, F128UnOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, List, Op, Ordering,
+    OverflowOp, Pc, Reg, RmwOp, UnOp, Unwind, Width,
 };
 pub use reach::Parts;
 

@@ -213,7 +213,7 @@ pub enum FloatUnOp {
 
 /// A binary operation on floats of 128 bits, as [`FloatBinOp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum QuadBinOp {
+pub enum F128BinOp {
     Add,
     Sub,
     Mul,
@@ -233,17 +233,17 @@ pub enum QuadBinOp {
     Dim,
 }
 
-impl QuadBinOp {
+impl F128BinOp {
     /// Whether the result is 0 or 1, in one register.
     pub const fn compares(self) -> bool {
-        use QuadBinOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        use F128BinOp::{Eq, Ge, Gt, Le, Lt, Ne};
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
     }
 }
 
 /// A unary operation on floats of 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum QuadUnOp {
+pub enum F128UnOp {
     Neg,
     Abs,
     Sqrt,
@@ -542,63 +542,63 @@ pub enum Op {
     },
 
     // Floats of 128 bits: register pairs. Comparisons give one register.
-    QuadBin {
-        op: QuadBinOp,
+    F128Bin {
+        op: F128BinOp,
         dst: Reg,
         a: Reg,
         b: Reg,
     },
-    QuadUn {
-        op: QuadUnOp,
+    F128Un {
+        op: F128UnOp,
         dst: Reg,
         src: Reg,
     },
     /// `a * b + c`, rounded once.
-    QuadMulAdd {
+    F128MulAdd {
         dst: Reg,
         a: Reg,
         b: Reg,
         c: Reg,
     },
     /// `src` to the power of the `i32` in `exp`.
-    QuadPowi {
+    F128Powi {
         dst: Reg,
         src: Reg,
         exp: Reg,
     },
     /// `src` times two to the power of the `i32` in `exp`, rounded once.
-    QuadScale {
+    F128Scale {
         dst: Reg,
         src: Reg,
         exp: Reg,
     },
-    FloatToQuad {
+    FloatToF128 {
         from: FloatTy,
         dst: Reg,
         src: Reg,
     },
-    QuadToFloat {
+    F128ToFloat {
         to: FloatTy,
         dst: Reg,
         src: Reg,
     },
-    IntToQuad {
+    IntToF128 {
         from: IntTy,
         dst: Reg,
         src: Reg,
     },
-    Int128ToQuad {
+    Int128ToF128 {
         signed: bool,
         dst: Reg,
         src: Reg,
     },
     /// Saturates; NaN gives 0.
-    QuadToInt {
+    F128ToInt {
         to: IntTy,
         dst: Reg,
         src: Reg,
     },
-    QuadToInt128 {
+    F128ToInt128 {
         signed: bool,
         dst: Reg,
         src: Reg,

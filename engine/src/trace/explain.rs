@@ -1,10 +1,10 @@
 //! Failures that involve several threads: completed with the help of the trace.
 
-use crate::check::Subject;
 use crate::explore::{self, Replayed, Schedule};
 use crate::graph::{self, EventId, Graph};
 use crate::model::Race;
 use crate::program::Part;
+use crate::subject::Subject;
 use crate::verdict::ErrorKind;
 use crate::vm::{
     AccessKind, Failure, FailureKind, Note, NoteKind, Object, RacingPair, StackFrame, ThreadId, Variable, Waiting,

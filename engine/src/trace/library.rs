@@ -1,9 +1,9 @@
 //! Steps inside the standard library, named for what the program called: messages of channels, notifications of
 //! condition variables, parking. The words that the library keeps for these are known by their fields.
 
-use crate::check::Subject;
 use crate::explore::Replayed;
 use crate::graph::{EventId, Graph, Loc};
+use crate::subject::Subject;
 use crate::vm::{ThreadId, Wait};
 
 use super::record::vm_thread;

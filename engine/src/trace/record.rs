@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::check::{Issue, Subject};
 use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Boundary, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{RmwOp, ValueKind};
+use crate::subject::{Issue, Subject};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{Action, Explored, Failure, Note, NoteKind, Output, Role, StackFrame, ThreadId, Wait};
 

@@ -6,8 +6,8 @@
 //! [`NEAR_REGISTERS`] are moved in and out around their uses ([`Inst::FarGet`], [`Inst::FarSet`]).
 
 use crate::program::{
-    AtomicWidth, BinOp, Builtin, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering, OverflowOp, PlaceId,
-    QuadBinOp, QuadUnOp, Quiet, RmwOp, SwitchTable, UnOp, Unwind, ValidRange, Width,
+    AtomicWidth, BinOp, Builtin, F128BinOp, F128UnOp, FloatBinOp, FloatTy, FloatUnOp, FuncId, IntTy, Ordering,
+    OverflowOp, PlaceId, Quiet, RmwOp, SwitchTable, UnOp, Unwind, ValidRange, Width,
 };
 use crate::verdict::ErrorKind;
 
@@ -121,17 +121,17 @@ pub enum Inst {
     IntToFloat128 { signed: bool, to: FloatTy, dst: R, src: R },
     FloatToInt { from: FloatTy, to: IntTy, dst: R, src: R },
     FloatToInt128 { from: FloatTy, signed: bool, dst: R, src: R },
-    QuadBin { op: QuadBinOp, dst: R, a: R, b: R },
-    QuadUn { op: QuadUnOp, dst: R, src: R },
-    QuadMulAdd { dst: R, a: R, b: R, c: R },
-    QuadPowi { dst: R, src: R, exp: R },
-    QuadScale { dst: R, src: R, exp: R },
-    FloatToQuad { from: FloatTy, dst: R, src: R },
-    QuadToFloat { to: FloatTy, dst: R, src: R },
-    IntToQuad { from: IntTy, dst: R, src: R },
-    Int128ToQuad { signed: bool, dst: R, src: R },
-    QuadToInt { to: IntTy, dst: R, src: R },
-    QuadToInt128 { signed: bool, dst: R, src: R },
+    F128Bin { op: F128BinOp, dst: R, a: R, b: R },
+    F128Un { op: F128UnOp, dst: R, src: R },
+    F128MulAdd { dst: R, a: R, b: R, c: R },
+    F128Powi { dst: R, src: R, exp: R },
+    F128Scale { dst: R, src: R, exp: R },
+    FloatToF128 { from: FloatTy, dst: R, src: R },
+    F128ToFloat { to: FloatTy, dst: R, src: R },
+    IntToF128 { from: IntTy, dst: R, src: R },
+    Int128ToF128 { signed: bool, dst: R, src: R },
+    F128ToInt { to: IntTy, dst: R, src: R },
+    F128ToInt128 { signed: bool, dst: R, src: R },
 
     // Memory: `low` are the bits of the address that must be zero.
     Load8 { dst: R, base: R, low: u8, offset: i32 },
@@ -244,7 +244,7 @@ pub enum Callee {
 
 /// A call, in full. Registers are places in the window, except for `dst`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Site {
+pub struct CallSite {
     pub callee: Callee,
     pub args: Box<[u16]>,
     /// The register of the function that gets the first result.
@@ -277,7 +277,7 @@ pub struct Code {
     pub scope_of: Box<[u16]>,
     pub scopes: Vec<Scope>,
     pub consts: Vec<u64>,
-    pub sites: Vec<Site>,
+    pub sites: Vec<CallSite>,
     pub cas_sites: Vec<CasSite>,
     /// Where it may stop or call (the instruction after that), which registers are read later; empty where that is not
     /// known.

@@ -2,12 +2,12 @@
 
 use crate::program::{FuncId, PlaceId};
 
-use super::code::{Code, Inst, Site};
+use super::code::{CallSite, Code, Inst};
 use super::failure::{Failure, Fault, StackFrame};
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
 use super::interp;
-use super::memory::{AllocError, AllocKind, Heap, MAX_BLOCK, Request, Sharing, Site as MemorySite, Space};
+use super::memory::{AllocError, AllocKind, Heap, MAX_BLOCK, Observable, Request, Sharing, Space};
 use super::thread::{Thread, ThreadId};
 use super::trap::{Checked, Halt, Trap};
 use super::watch::Watch;
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
     }
 
     /// The arguments of a call.
-    pub fn args<const N: usize>(&self, site: &Site) -> [u64; N] {
+    pub fn args<const N: usize>(&self, site: &CallSite) -> [u64; N] {
         std::array::from_fn(|index| site.args.get(index).map_or(0, |place| self.get(usize::from(*place))))
     }
 
@@ -123,8 +123,8 @@ impl<'a> Context<'a> {
     fn sharing(&self, place: PlaceId, quiet: bool) -> Sharing {
         let Some(tracking) = self.heap.tracking.as_deref() else { return Sharing::Private };
         match quiet {
-            true if tracking.tracked.contains(MemorySite::Quiet(place)) => Sharing::Exempt,
-            false if tracking.tracked.contains(MemorySite::Place(place)) => Sharing::Tracked,
+            true if tracking.tracked.contains(Observable::Quiet(place)) => Sharing::Exempt,
+            false if tracking.tracked.contains(Observable::Place(place)) => Sharing::Tracked,
             _ => Sharing::Private,
         }
     }

@@ -13,13 +13,13 @@ use super::arith::{self, sign_extend};
 use super::code::{Callee, Code, Inst, NEAR_REGISTERS, WINDOW, physical};
 use super::failure::Fault;
 use super::float;
+use super::float::f128;
 use super::frame::{Frame, FrameKind};
 use super::image::Image;
+use super::int128;
 use super::memory::{Access, Heap, LIVE, NO_SLOTS, Space, Stack};
-use super::quad;
 use super::thread::ThreadId;
 use super::trap::{Checked, Trap};
-use super::wide;
 
 /// Why the interpreter left its loop. The instruction is the one before the saved program counter.
 pub enum Exit {
@@ -291,9 +291,9 @@ pub fn execute(
                 }
 
                 Inst::Bin128 { op, signed, dst, a, b } => {
-                    let amount = if wide::takes_amount(op) { u128::from(get!(b)) } else { wide_at(r, b) };
-                    match wide::bin(op, signed, wide_at(r, a), amount) {
-                        Some(value) if wide::gives_one_register(op) => get!(dst) = value as u64,
+                    let amount = if int128::takes_amount(op) { u128::from(get!(b)) } else { wide_at(r, b) };
+                    match int128::bin(op, signed, wide_at(r, a), amount) {
+                        Some(value) if int128::gives_one_register(op) => get!(dst) = value as u64,
                         Some(value) => set_wide(r, dst, value),
                         None => leave!(Exit::Trap(division_fault(amount))),
                     }
@@ -311,8 +311,8 @@ pub fn execute(
                     set_wide(r, dst, result);
                 }
                 Inst::Un128 { op, dst, src } => {
-                    let result = wide::un(op, wide_at(r, src));
-                    if wide::counts(op) {
+                    let result = int128::un(op, wide_at(r, src));
+                    if int128::counts(op) {
                         get!(dst) = result as u64;
                     } else {
                         set_wide(r, dst, result);
@@ -356,17 +356,17 @@ pub fn execute(
                 Inst::FloatMulAdd { .. }
                 | Inst::FloatPowi { .. }
                 | Inst::FloatScale { .. }
-                | Inst::QuadBin { .. }
-                | Inst::QuadUn { .. }
-                | Inst::QuadMulAdd { .. }
-                | Inst::QuadPowi { .. }
-                | Inst::QuadScale { .. }
-                | Inst::FloatToQuad { .. }
-                | Inst::QuadToFloat { .. }
-                | Inst::IntToQuad { .. }
-                | Inst::Int128ToQuad { .. }
-                | Inst::QuadToInt { .. }
-                | Inst::QuadToInt128 { .. } => rare_float(r, inst),
+                | Inst::F128Bin { .. }
+                | Inst::F128Un { .. }
+                | Inst::F128MulAdd { .. }
+                | Inst::F128Powi { .. }
+                | Inst::F128Scale { .. }
+                | Inst::FloatToF128 { .. }
+                | Inst::F128ToFloat { .. }
+                | Inst::IntToF128 { .. }
+                | Inst::Int128ToF128 { .. }
+                | Inst::F128ToInt { .. }
+                | Inst::F128ToInt128 { .. } => rare_float(r, inst),
 
                 Inst::Load8 { dst, base, low, offset } => load!(1, dst, base, low, offset),
                 Inst::Load16 { dst, base, low, offset } => load!(2, dst, base, low, offset),
@@ -675,20 +675,20 @@ fn rare_float(r: &mut Window, inst: Inst) {
         Inst::FloatMulAdd { ty, dst, a, b, c } => r[usize::from(dst)] = float::mul_add(ty, at(a), at(b), at(c)),
         Inst::FloatPowi { ty, dst, src, exp } => r[usize::from(dst)] = float::powi(ty, at(src), at(exp)),
         Inst::FloatScale { ty, dst, src, exp } => r[usize::from(dst)] = float::scale(ty, at(src), at(exp)),
-        Inst::QuadBin { op, dst, a, b } if op.compares() => {
-            r[usize::from(dst)] = quad::bin(op, wide(a), wide(b)) as u64
+        Inst::F128Bin { op, dst, a, b } if op.compares() => {
+            r[usize::from(dst)] = f128::bin(op, wide(a), wide(b)) as u64
         }
-        Inst::QuadBin { op, dst, a, b } => set_wide(r, dst, quad::bin(op, wide(a), wide(b))),
-        Inst::QuadUn { op, dst, src } => set_wide(r, dst, quad::un(op, wide(src))),
-        Inst::QuadMulAdd { dst, a, b, c } => set_wide(r, dst, quad::mul_add(wide(a), wide(b), wide(c))),
-        Inst::QuadPowi { dst, src, exp } => set_wide(r, dst, quad::powi(wide(src), at(exp))),
-        Inst::QuadScale { dst, src, exp } => set_wide(r, dst, quad::scale(wide(src), at(exp))),
-        Inst::FloatToQuad { from, dst, src } => set_wide(r, dst, quad::from_float(from, at(src))),
-        Inst::QuadToFloat { to, dst, src } => r[usize::from(dst)] = quad::to_float(to, wide(src)),
-        Inst::IntToQuad { from, dst, src } => set_wide(r, dst, quad::from_int(from, at(src))),
-        Inst::Int128ToQuad { signed, dst, src } => set_wide(r, dst, quad::from_int128(signed, wide(src))),
-        Inst::QuadToInt { to, dst, src } => r[usize::from(dst)] = quad::to_int(to, wide(src)),
-        Inst::QuadToInt128 { signed, dst, src } => set_wide(r, dst, quad::to_int128(signed, wide(src))),
+        Inst::F128Bin { op, dst, a, b } => set_wide(r, dst, f128::bin(op, wide(a), wide(b))),
+        Inst::F128Un { op, dst, src } => set_wide(r, dst, f128::un(op, wide(src))),
+        Inst::F128MulAdd { dst, a, b, c } => set_wide(r, dst, f128::mul_add(wide(a), wide(b), wide(c))),
+        Inst::F128Powi { dst, src, exp } => set_wide(r, dst, f128::powi(wide(src), at(exp))),
+        Inst::F128Scale { dst, src, exp } => set_wide(r, dst, f128::scale(wide(src), at(exp))),
+        Inst::FloatToF128 { from, dst, src } => set_wide(r, dst, f128::from_float(from, at(src))),
+        Inst::F128ToFloat { to, dst, src } => r[usize::from(dst)] = f128::to_float(to, wide(src)),
+        Inst::IntToF128 { from, dst, src } => set_wide(r, dst, f128::from_int(from, at(src))),
+        Inst::Int128ToF128 { signed, dst, src } => set_wide(r, dst, f128::from_int128(signed, wide(src))),
+        Inst::F128ToInt { to, dst, src } => r[usize::from(dst)] = f128::to_int(to, wide(src)),
+        Inst::F128ToInt128 { signed, dst, src } => set_wide(r, dst, f128::to_int128(signed, wide(src))),
         _ => unreachable!("not a rare operation on floats"),
     }
 }
@@ -696,7 +696,7 @@ fn rare_float(r: &mut Window, inst: Inst) {
 fn overflow128(r: &Window, op: OverflowOp, signed: bool, a: u8, b: u8) -> (u128, bool) {
     let shift = matches!(op, OverflowOp::Shl | OverflowOp::Shr);
     let b = if shift { u128::from(r[usize::from(b)]) } else { wide_at(r, b) };
-    wide::overflowing(op, signed, wide_at(r, a), b)
+    int128::overflowing(op, signed, wide_at(r, a), b)
 }
 
 /// Operations on many bytes.

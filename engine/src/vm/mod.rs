@@ -8,6 +8,7 @@
 //! what one has done before, from the same state, is not run again.
 
 mod action;
+mod allow;
 mod answer;
 mod arith;
 mod atomics;
@@ -20,9 +21,9 @@ mod explored;
 mod failure;
 mod float;
 mod frame;
-mod half;
 mod hash;
 mod image;
+mod int128;
 mod interp;
 mod leak;
 mod memory;
@@ -30,7 +31,6 @@ mod note;
 mod objects;
 mod plain;
 mod prepare;
-mod quad;
 mod schedule;
 mod slow;
 #[cfg(test)]
@@ -41,13 +41,13 @@ mod trap;
 mod unwind;
 mod validate;
 mod watch;
-mod wide;
 mod world;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 pub use action::{Action, Answer, Stop, Timeout, Wait};
+pub use allow::{Allowed, UnknownErrors};
 pub use environment::{Environment, Questions};
 pub use explored::{
     Atom, Basis, Birth, Changes, Cue, Effect, Explored, Interpreter, Mark, Peeked, Reply, Stepped, Touched, Translated,
@@ -55,7 +55,7 @@ pub use explored::{
 };
 pub use failure::{Failure, FailureKind, Late, StackFrame, Waiting, innermost};
 pub use image::Image;
-pub use memory::{Atomics, Site, Tracked};
+pub use memory::{Atomics, Observable, Tracked};
 pub use note::{AccessKind, Note, NoteKind, RacingPair, Role, held};
 pub use objects::{Object, Variable};
 pub use prepare::Effort;
@@ -65,7 +65,6 @@ pub use trap::Halt;
 pub use validate::validate;
 pub use world::{Output, Stream};
 
-use crate::check::Allowed;
 use crate::interrupt::Interrupt;
 use crate::memory::Budget;
 use crate::program::FuncId;

@@ -7,7 +7,7 @@
 use crate::program::Program;
 
 use super::failure::{Failure, Fault, StackFrame};
-use super::memory::Site;
+use super::memory::Observable;
 use super::thread::ThreadId;
 
 /// What an instruction gives, or why it cannot be carried out.
@@ -22,7 +22,7 @@ pub enum Trap {
     /// It is an error.
     Fault(Fault),
     /// Exploring has to know of this from the start.
-    Learn(Site),
+    Learn(Observable),
     /// It is a plain access to an atomic whose value is in the execution graph: when memory has the value, the
     /// instruction can be run again.
     NeedValue { address: u64, len: u32 },
@@ -32,7 +32,7 @@ impl Trap {
     /// Exploring has to know of this from the start.
     #[cold]
     #[inline(never)]
-    pub fn learn(site: Site) -> Box<Trap> {
+    pub fn learn(site: Observable) -> Box<Trap> {
         Box::new(Trap::Learn(site))
     }
 
@@ -59,7 +59,7 @@ pub enum Halt {
     Failure(Box<Failure>),
     /// Exploring has to know of this from the start, and begins again. On a fixed schedule, where nothing is tracked,
     /// there is nothing to learn.
-    Learn(Site),
+    Learn(Observable),
 }
 
 impl Halt {

@@ -3,6 +3,7 @@
 
 pub mod audits;
 pub mod checker;
+pub mod command;
 pub mod explained;
 pub mod loom;
 mod packages;

@@ -1,16 +1,15 @@
 //! Runs test suites that others wrote under cargo-dpor, and writes down what came of it.
 
 use std::fs;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use dpor_conformance::checker::{Checker, build_checker};
+use dpor_conformance::checker::Checker;
+use dpor_conformance::command::{CheckerArgs, exit_code, write_page};
 use dpor_conformance::explained::{self, Explained};
 use dpor_conformance::page::{self, SuiteResult};
 use dpor_conformance::repository;
@@ -23,26 +22,15 @@ struct Args {
     /// Run only these; without any, all are run and docs/conformance.md is written
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
-    /// How many processes run at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// The cargo-dpor to run [default: that of this repository, optimised, built first]
-    #[arg(long, value_name = "PATH")]
-    checker: Option<PathBuf>,
+    #[command(flatten)]
+    checker: CheckerArgs,
     /// Use the newest dependencies of the suites, and lock them
     #[arg(long)]
     update: bool,
 }
 
 fn main() -> ExitCode {
-    match conformance(&Args::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(conformance(&Args::parse()))
 }
 
 /// Whether all failures are explained.
@@ -51,11 +39,8 @@ fn conformance(args: &Args) -> Result<bool> {
     let explained = explained::all()?;
     let repository = repository()?;
     let workspace = Workspace::prepare(&repository, args.update)?;
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let (program, target) = match &args.checker {
-        Some(program) => (std::path::absolute(program)?, "target-of-another"),
-        None => (build_checker(&repository)?, "target"),
-    };
+    let (program, jobs) = (args.checker.program(&repository)?, args.checker.jobs());
+    let target = if args.checker.is_given() { "target-of-another" } else { "target" };
     let directory = workspace.directory.clone();
     let checker = Checker { program, target: directory.join(target), directory, jobs };
     let mut results = Vec::new();
@@ -69,9 +54,7 @@ fn conformance(args: &Args) -> Result<bool> {
         copy(&workspace.directory.join("Cargo.lock"), &repository.join("tests/conformance/workspace.lock"))?;
     }
     if args.suites.is_empty() {
-        let path = repository.join("docs/conformance.md");
-        fs::write(&path, page::page(&results, &explained))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_page(&repository, "conformance.md", &page::page(&results, &explained))?;
     } else {
         print!("{}", page::table(&results));
     }

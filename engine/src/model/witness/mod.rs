@@ -147,7 +147,7 @@ impl Description<'_> {
         }
     }
 
-    /// Whether somebody writes the location: if not, there is nothing to order.
+    /// Whether any event writes the location: if not, there is nothing to order.
     fn is_written(&self, loc: Loc) -> bool {
         self.graph.location(loc).co.len() > 1
     }

@@ -1,7 +1,7 @@
 //! Allocation: the Rust allocator and that of C.
 
 use crate::program::Builtin;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory::{Access, Alloc, AllocKind};
@@ -11,7 +11,7 @@ use super::{Checked, errno};
 /// What `malloc` aligns to.
 const C_ALIGN: u64 = 16;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::Alloc | Builtin::AllocZeroed => {
             let [size, align] = context.args(site);

@@ -3,7 +3,7 @@
 use crate::program::{AtomicWidth, Ordering, RmwOp};
 use crate::vm::action::Action;
 use crate::vm::atomics;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 
@@ -11,7 +11,7 @@ use super::{Checked, register};
 
 /// Inverts an integer in memory, in one step. Whoever wants a fence does so to a local variable, which nobody else
 /// sees: then it is not an event, and a loop with such a fence waits like one with another.
-pub fn invert(context: &mut Context, site: &Site) -> Checked<Flow> {
+pub fn invert(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [address, bytes] = context.args(site);
     let Some(width) = AtomicWidth::from_bytes(bytes) else {
         return Err(Fault::unsupported("`lock not` of this size").into());

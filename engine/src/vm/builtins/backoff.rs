@@ -5,7 +5,7 @@
 
 use crate::program::Builtin;
 use crate::vm::action::Action;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
 use crate::vm::memory;
 use crate::vm::thread::Reply;
@@ -18,14 +18,14 @@ const SPIN_LIMIT: u32 = 6;
 /// Up to here `snooze` counts; beyond, it is completed.
 const YIELD_LIMIT: u32 = 10;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     let [counter] = context.args(site);
     if builtin == Builtin::BackoffIsCompleted {
-        learn(context, memory::Site::Backoff)?;
+        learn(context, memory::Observable::Backoff)?;
         let completed = step(context, counter)? > YIELD_LIMIT;
         return context.give(site, u64::from(completed));
     }
-    if knows(context, memory::Site::Backoff) {
+    if knows(context, memory::Observable::Backoff) {
         let (step, limit) =
             (step(context, counter)?, if builtin == Builtin::BackoffSpin { SPIN_LIMIT } else { YIELD_LIMIT });
         if step <= limit {

@@ -2,7 +2,7 @@
 
 use crate::program::Builtin;
 use crate::program::address::code_index;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 
@@ -15,7 +15,7 @@ const DOWN: u64 = 1;
 /// What signatures have before what may be uninitialized.
 const WRAPPER: &str = "maybe ";
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::CheckReference => {
             let [address, count, size, align] = context.args(site);

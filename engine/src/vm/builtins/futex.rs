@@ -7,7 +7,7 @@
 
 use crate::program::{AtomicWidth, Ordering};
 use crate::vm::action::{Action, Timeout};
-use crate::vm::code::{Site, physical};
+use crate::vm::code::{CallSite, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::thread::{Pending, Reply};
@@ -56,7 +56,7 @@ enum Step {
 }
 
 /// Begins a call.
-pub fn call(context: &mut Context, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [_, word, op, value, timeout, _, bits] = context.args::<7>(site);
     let realtime = op & CLOCK_REALTIME != 0;
     let op = op & !(PRIVATE | CLOCK_REALTIME) & 0xffff_ffff;

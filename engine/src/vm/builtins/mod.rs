@@ -19,7 +19,7 @@ use crate::graph::{Boundary, Bounds};
 use crate::program::Builtin;
 
 use super::action::Action;
-use super::code::{Callee, Site, physical};
+use super::code::{CallSite, Callee, physical};
 use super::context::{Context, Flow};
 use super::failure::{FailureKind, Fault};
 use super::memory::AllocKind;
@@ -157,13 +157,13 @@ fn cover(context: &mut Context, label: &str) -> Checked<()> {
 }
 
 /// The answer goes to the result of the call.
-fn register(site: &Site) -> Reply {
+fn register(site: &CallSite) -> Reply {
     Reply::Register(physical(site.dst) as u16)
 }
 
 impl Context<'_> {
     /// Gives the result of a builtin.
-    fn give(&mut self, site: &Site, value: u64) -> Checked<Flow> {
+    fn give(&mut self, site: &CallSite, value: u64) -> Checked<Flow> {
         self.set(physical(site.dst), value);
         Ok(Flow::Continue)
     }

@@ -2,7 +2,7 @@
 
 use crate::program::Builtin;
 use crate::verdict::Location;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow, stack_trace};
 use crate::vm::thread::{PanicReport, ThreadId};
 use crate::vm::unwind;
@@ -10,7 +10,7 @@ use crate::vm::world::Stream;
 
 use super::Checked;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     if builtin == Builtin::Raise {
         let [exception] = context.args(site);
         return unwind::raise(context, exception);
@@ -20,7 +20,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 }
 
 /// Prints a panic as the default hook does, and remembers it.
-fn report(context: &mut Context, site: &Site) -> Checked<()> {
+fn report(context: &mut Context, site: &CallSite) -> Checked<()> {
     let [message, message_len, file, file_len, line, column] = context.args(site);
     let message = text(context, message, message_len)?;
     let file = text(context, file, file_len)?;

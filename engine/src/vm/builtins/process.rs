@@ -3,7 +3,7 @@
 use crate::program::Builtin;
 use crate::verdict::ErrorKind;
 use crate::vm::action::Stop;
-use crate::vm::code::{Site, physical};
+use crate::vm::code::{CallSite, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory::AllocKind;
@@ -29,7 +29,7 @@ const TEST_NAME: &[u8] = b"\0test";
 /// The seeds of hash maps.
 const HASH_SEEDS: (u64, u64) = (0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344);
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::ErrnoLocation => {
             let address = context.errno_location()?;

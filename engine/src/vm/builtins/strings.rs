@@ -3,12 +3,12 @@
 use std::io;
 
 use crate::program::Builtin;
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
 
 use super::{Checked, errno};
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     let [address, byte, len] = context.args(site);
     let mut space = context.space();
     let found = match builtin {
@@ -33,7 +33,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 }
 
 /// Writes what the operating system calls an error.
-pub fn describe_error(context: &mut Context, site: &Site) -> Checked<Flow> {
+pub fn describe_error(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [number, buffer, len] = context.args(site);
     let number = number as i32;
     let described = io::Error::from_raw_os_error(number).to_string();

@@ -2,7 +2,7 @@
 
 use crate::program::Builtin;
 use crate::vm::action::Action;
-use crate::vm::code::{Site, physical};
+use crate::vm::code::{CallSite, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::interp::pointed_to;
@@ -17,7 +17,7 @@ const SYS_GETTID: u64 = 186;
 const SYS_FUTEX: u64 = 202;
 const SYS_GETRANDOM: u64 = 318;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::PthreadCreate => create(context, site),
         Builtin::PthreadJoin => join(context, site),
@@ -72,14 +72,14 @@ fn thread_of(handle: u64) -> Option<ThreadId> {
     Some(ThreadId(u16::try_from(handle.checked_sub(1)?).ok()?))
 }
 
-fn create(context: &mut Context, site: &Site) -> Checked<Flow> {
+fn create(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [out, _attributes, start, arg] = context.args(site);
     threads::check_room(context)?;
     pointed_to(context.image, start, 1)?;
     Ok(context.stop(Action::Spawn, Reply::Spawn { at: physical(site.dst) as u16, out, start, arg }))
 }
 
-fn join(context: &mut Context, site: &Site) -> Checked<Flow> {
+fn join(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [thread, out] = context.args(site);
     let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
     if id == context.thread.id {
@@ -95,7 +95,7 @@ fn join(context: &mut Context, site: &Site) -> Checked<Flow> {
     Ok(context.stop(Action::Join { thread: id }, Reply::Join { at: physical(site.dst) as u16, out }))
 }
 
-fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
+fn detach(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [thread] = context.args(site);
     let Some(id) = thread_of(thread) else { return context.give(site, errno::ESRCH) };
     if !context.exists(id) {
@@ -105,7 +105,7 @@ fn detach(context: &mut Context, site: &Site) -> Checked<Flow> {
     context.give(site, 0)
 }
 
-fn syscall(context: &mut Context, site: &Site) -> Checked<Flow> {
+fn syscall(context: &mut Context, site: &CallSite) -> Checked<Flow> {
     let [number, a, b, c, ..] = context.args::<7>(site);
     match number {
         SYS_FUTEX => futex::call(context, site),

@@ -7,9 +7,9 @@
 
 use crate::program::Builtin;
 use crate::vm::action::{Action, Timeout};
-use crate::vm::code::Site;
+use crate::vm::code::CallSite;
 use crate::vm::context::{Context, Flow};
-use crate::vm::memory::Site as Tracked;
+use crate::vm::memory::Observable;
 
 use super::words::{knows, learn};
 use super::{Checked, errno, register};
@@ -26,12 +26,12 @@ const START_MONOTONIC: u64 = 1_000 * SECOND;
 /// `TIMER_ABSTIME`
 const ABSOLUTE: u64 = 1;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::ClockGettime => {
             let [clock, out] = context.args(site);
             if !context.heap.alone {
-                learn(context, Tracked::Clock)?;
+                learn(context, Observable::Clock)?;
             }
             pass(context, TICK);
             context.thread.time_was_asked += 1;
@@ -58,7 +58,7 @@ fn start(clock: u64) -> u64 {
 
 /// Time passes for the thread.
 pub fn pass(context: &mut Context, nanoseconds: u64) {
-    let known = knows(context, Tracked::Clock);
+    let known = knows(context, Observable::Clock);
     if known {
         catch_up(context);
     }
@@ -93,7 +93,7 @@ fn catch_up(context: &mut Context) {
 }
 
 /// Time passes, and others may run.
-fn sleep(context: &mut Context, site: &Site, clock: u64, absolute: bool, request: u64) -> Checked<Flow> {
+fn sleep(context: &mut Context, site: &CallSite, clock: u64, absolute: bool, request: u64) -> Checked<Flow> {
     let Some(nanoseconds) = timespec(context, request)? else { return context.give(site, errno::EINVAL) };
     if absolute {
         let left = nanoseconds.saturating_sub(start(clock)).saturating_sub(context.thread.clock);

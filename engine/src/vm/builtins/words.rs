@@ -6,7 +6,7 @@ use crate::graph::{Test, Then};
 use crate::program::{Builtin, Ordering};
 use crate::vm::action::{Action, Answer, Wait};
 use crate::vm::atomics;
-use crate::vm::code::{Site, physical};
+use crate::vm::code::{CallSite, physical};
 use crate::vm::context::{Context, Flow};
 use crate::vm::failure::Fault;
 use crate::vm::memory;
@@ -21,7 +21,7 @@ const BITS: u16 = 32;
 /// Where the questions begin whether a thread relies on `membarrier`.
 const RELIES: u64 = 32;
 
-pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+pub fn call(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     match builtin {
         Builtin::Await => {
             let [address, wait, test, value, then, operand, limit] = context.args(site);
@@ -60,7 +60,7 @@ pub fn call(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flo
 }
 
 /// Functions that are no actions.
-fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
+fn ask(context: &mut Context, builtin: Builtin, site: &CallSite) -> Checked<Flow> {
     let value = match builtin {
         Builtin::ThreadBit if context.thread.id.0 < BITS => 1 << context.thread.id.0,
         Builtin::ThreadBit => {
@@ -86,7 +86,7 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
         _ => {
             let [question] = context.args(site);
             let question = question_of(context, question)?;
-            if question == memory::Site::Barrier && context.options.store_buffers {
+            if question == memory::Observable::Barrier && context.options.store_buffers {
                 // The update that stands for a compiler fence would empty the buffer.
                 return Err(Fault::unsupported("`membarrier` under a memory model with store buffers").into());
             }
@@ -100,37 +100,37 @@ fn ask(context: &mut Context, builtin: Builtin, site: &Site) -> Checked<Flow> {
 }
 
 /// Whether the answer to a question depends on other threads, or on what was done before.
-fn may_matter(context: &mut Context, question: memory::Site) -> bool {
+fn may_matter(context: &mut Context, question: memory::Observable) -> bool {
     match question {
-        memory::Site::Hook => !context.is_alone(),
-        memory::Site::Token(_) => context.thread.parked,
+        memory::Observable::Hook => !context.is_alone(),
+        memory::Observable::Token(_) => context.thread.parked,
         _ => true,
     }
 }
 
-fn question_of(context: &Context, number: u64) -> Checked<memory::Site> {
+fn question_of(context: &Context, number: u64) -> Checked<memory::Observable> {
     Ok(match number {
-        0 => memory::Site::Disconnection,
-        1 => memory::Site::Writers,
-        2 => memory::Site::Hook,
-        3 => memory::Site::Token(context.thread.id),
-        4 => memory::Site::End,
-        5 => memory::Site::Result,
-        6 => memory::Site::Payload,
-        7 => memory::Site::Count,
-        8 => memory::Site::Barrier,
-        RELIES..64 => memory::Site::Relies(ThreadId((number - RELIES) as u16)),
+        0 => memory::Observable::Disconnection,
+        1 => memory::Observable::Writers,
+        2 => memory::Observable::Hook,
+        3 => memory::Observable::Token(context.thread.id),
+        4 => memory::Observable::End,
+        5 => memory::Observable::Result,
+        6 => memory::Observable::Payload,
+        7 => memory::Observable::Count,
+        8 => memory::Observable::Barrier,
+        RELIES..64 => memory::Observable::Relies(ThreadId((number - RELIES) as u16)),
         _ => return Err(unknown()),
     })
 }
 
 /// Whether exploring knows of this, so that it is modelled. On a fixed schedule everything is.
-pub fn knows(context: &Context, site: memory::Site) -> bool {
+pub fn knows(context: &Context, site: memory::Observable) -> bool {
     context.heap.tracking.as_ref().is_none_or(|tracking| tracking.tracked.contains(site))
 }
 
 /// Exploring must know of this.
-pub fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
+pub fn learn(context: &mut Context, site: memory::Observable) -> Checked<()> {
     if knows(context, site) {
         return Ok(());
     }
@@ -138,7 +138,7 @@ pub fn learn(context: &mut Context, site: memory::Site) -> Checked<()> {
 }
 
 /// Stops at an action on a word, or does it at once in the standard library's bookkeeping.
-fn act(context: &mut Context, site: &Site, action: Action) -> Checked<Flow> {
+fn act(context: &mut Context, site: &CallSite, action: Action) -> Checked<Flow> {
     if !context.frame().quiet {
         return Ok(context.stop(action, register(site)));
     }

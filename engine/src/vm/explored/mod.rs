@@ -30,7 +30,7 @@ use super::action::{Action, Answer, Stop};
 use super::context;
 use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
-use super::memory::{Atomics, Site, Tracked};
+use super::memory::{Atomics, Observable, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::trap::Halt;
@@ -301,7 +301,13 @@ impl<A: Copy> Explored<A> {
 
     /// Notes what a thread has accessed in a trial, as left out: after so many events, with this clock. Says which memory threads
     /// contend for, if that races with something else that was left out.
-    pub fn note_left_out(&mut self, trial: &Explored<A>, id: ThreadId, events: u32, clock: &[u32]) -> Option<Site> {
+    pub fn note_left_out(
+        &mut self,
+        trial: &Explored<A>,
+        id: ThreadId,
+        events: u32,
+        clock: &[u32],
+    ) -> Option<Observable> {
         let moment = Moment { thread: id, clock, events };
         let is_one_universe = Arc::ptr_eq(&self.universe, &trial.universe);
         is_one_universe.then(|| lock(&self.universe).note_left_out(self.row, trial.row, moment))?

@@ -6,7 +6,7 @@ use crate::vm::action::{Action, Answer, Stop};
 use crate::vm::dead::forget_dead;
 use crate::vm::failure::{Failure, Fault};
 use crate::vm::leak;
-use crate::vm::memory::{Atomics, Races, Site, Space, Tracking, Values, Version};
+use crate::vm::memory::{Atomics, Observable, Races, Space, Tracking, Values, Version};
 use crate::vm::thread::{Thread, ThreadId};
 use crate::vm::trap::{Checked, Halt};
 use crate::vm::{Vm, atomics, plain};
@@ -238,7 +238,7 @@ impl<A: Copy> Universe<A> {
 
     /// Notes in a row what a thread has accessed in a trial, as left out, unless others are known to contend for it. Says for what
     /// others turn out to contend because that was left out, too.
-    pub fn note_left_out(&mut self, row: RowId, trial: RowId, moment: Moment) -> Option<Site> {
+    pub fn note_left_out(&mut self, row: RowId, trial: RowId, moment: Moment) -> Option<Observable> {
         let tracking = self.vm.heap.tracking.as_deref()?;
         let mut races = std::mem::take(&mut self.rows[row.0 as usize].races);
         let (objects, tried) = (&mut self.vm.heap.objects, &mut self.rows[trial.0 as usize]);
@@ -249,7 +249,7 @@ impl<A: Copy> Universe<A> {
         std::mem::swap(&mut objects.versions, &mut tried.versions);
         self.rows[row.0 as usize].races = races;
         let (piece, source) = racing.zip(source)?;
-        Some(Site::Contended { source, start: piece.start, end: piece.end })
+        Some(Observable::Contended { source, start: piece.start, end: piece.end })
     }
 
     /// The failure of a thread whose pending action reads memory as it was in the beginning, if that is not
@@ -470,7 +470,7 @@ impl Vm {
     ) -> Result<A, Halt> {
         let Moment { thread: id, clock, events } = moment;
         self.watch.reset();
-        if self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Clock)) {
+        if self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Observable::Clock)) {
             self.set_causes(interpreter.causes());
         }
         if let Some(action) = self.begin(id, clock) {

@@ -34,6 +34,6 @@ pub use sizes::Atomics;
 pub(in crate::vm) use space::Space;
 pub(in crate::vm) use stack::{MemFrame, NO_SLOTS, Stack};
 pub(in crate::vm) use table::{Entry, Table};
+pub use track::{Observable, Tracked};
 pub(in crate::vm) use track::{PlainStore, Tracking};
-pub use track::{Site, Tracked};
 pub(in crate::vm) use value::{Shape, Value, Values};

@@ -11,7 +11,7 @@
 //! synchronise with. Two things may be otherwise, and both are noticed, since accesses that are no events are recorded
 //! like other memory's: somebody comes by the address in a way that was not noticed, or is not ordered after one of
 //! those accesses. Then the exploration begins again, and all accesses to the atomics in memory from that place are
-//! events ([`Site::Seen`]).
+//! events ([`Observable::Seen`]).
 //!
 //! Whether an access is an event depends on what the thread itself did before, and on nothing else: as long as memory
 //! is not published nobody else accesses it.
@@ -33,7 +33,7 @@ use super::objects::{Deed, ObjectId, Touch};
 use super::races::Kind;
 use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
-use super::track::{Site, Source, Target};
+use super::track::{Observable, Source, Target};
 
 /// Programs may keep something else in the upper bits of a pointer.
 const POINTER: u64 = (1 << 47) - 1;
@@ -127,7 +127,7 @@ impl Space<'_> {
     pub fn learn_seen(&mut self, object: ObjectId) -> Box<Trap> {
         let owned = self.heap.objects.owned(object).map(|index| self.heap.owned_mut(index).source());
         match owned.or_else(|| self.heap.objects.origin(object)) {
-            Some(source) => Trap::learn(Site::Seen(source)),
+            Some(source) => Trap::learn(Observable::Seen(source)),
             None => Fault::unsupported("memory that is seen by others and comes from nowhere").into(),
         }
     }

@@ -20,7 +20,7 @@ use super::objects::{AtomId, Deed, Touch, is_noted};
 use super::races::{Kind, Record};
 use super::shadow::{IN_GRAPH, INIT};
 use super::space::Space;
-use super::track::{Site, Target, access, address_of};
+use super::track::{Observable, Target, access, address_of};
 
 /// What whoever explores knows of atomics.
 pub trait Atomics {
@@ -114,7 +114,9 @@ impl Space<'_> {
         let rivals: Vec<AtomId> = objects.rivals(atom, &objects.noted).collect();
         objects.log.unique |= !rivals.is_empty();
         match target.global {
-            Some(global) if !rivals.is_empty() && !self.is_watched(global) => Err(Trap::learn(Site::Static(global))),
+            Some(global) if !rivals.is_empty() && !self.is_watched(global) => {
+                Err(Trap::learn(Observable::Static(global)))
+            }
             _ => Ok(rivals),
         }
     }
@@ -143,16 +145,16 @@ impl Space<'_> {
     #[cold]
     fn share_own(&self, address: u64) -> Box<Trap> {
         let site = if address & STACK_BIT != 0 {
-            self.stack.frame(address).map(|frame| Site::Frame(frame.func))
+            self.stack.frame(address).map(|frame| Observable::Frame(frame.func))
         } else {
             match self.heap.look(address, self.globals) {
-                Found::Live(alloc) if alloc.quiet => Some(Site::Quiet(alloc.place)),
-                Found::Live(alloc) => Some(Site::Place(alloc.place)),
+                Found::Live(alloc) if alloc.quiet => Some(Observable::Quiet(alloc.place)),
+                Found::Live(alloc) => Some(Observable::Place(alloc.place)),
                 _ => None,
             }
         };
         let is_new =
-            |site: &Site| self.heap.tracking.as_ref().is_some_and(|tracking| !tracking.tracked.contains(*site));
+            |site: &Observable| self.heap.tracking.as_ref().is_some_and(|tracking| !tracking.tracked.contains(*site));
         match site.filter(is_new) {
             Some(site) => Trap::learn(site),
             None => Fault::unsupported(

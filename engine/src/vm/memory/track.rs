@@ -26,10 +26,11 @@ use super::races::{Kind, Piece, Record};
 use super::sizes::mixed_size_race;
 use super::space::{Space, stack_thread};
 
-/// What exploring has to know from the start: where shared memory comes from, and what threads ask each other.
+/// Something that threads can observe of each other, and that is modelled from the start once a thread does: memory that
+/// threads share, by where it comes from, and state that a thread asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Site {
+pub enum Observable {
     /// Memory allocated by the user's code at this place.
     Place(PlaceId),
     /// Memory allocated by the standard library for itself, when the user's code was at this place.
@@ -97,7 +98,7 @@ pub enum Source {
 /// The memory that is shared, and the questions that are answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tracked {
-    sites: BTreeSet<Site>,
+    sites: BTreeSet<Observable>,
     /// Whether frames are among them.
     frames: bool,
     /// Whether loops are.
@@ -114,20 +115,20 @@ pub struct Tracked {
 
 impl Tracked {
     /// Tracks more; says whether that was not known.
-    pub fn insert(&mut self, site: Site) -> bool {
-        self.frames |= matches!(site, Site::Frame(_));
-        self.loops |= matches!(site, Site::Loop(_) | Site::Retries);
-        self.undoing |= matches!(site, Site::Undoing(_));
-        self.touching |= site == Site::Touching;
-        self.seen |= matches!(site, Site::Seen(_));
-        if let Site::Contended { source, start, end } = site {
+    pub fn insert(&mut self, site: Observable) -> bool {
+        self.frames |= matches!(site, Observable::Frame(_));
+        self.loops |= matches!(site, Observable::Loop(_) | Observable::Retries);
+        self.undoing |= matches!(site, Observable::Undoing(_));
+        self.touching |= site == Observable::Touching;
+        self.seen |= matches!(site, Observable::Seen(_));
+        if let Observable::Contended { source, start, end } = site {
             self.contended.push((source, start, end));
         }
         self.sites.insert(site)
     }
 
     /// Whether this is known.
-    pub fn contains(&self, site: Site) -> bool {
+    pub fn contains(&self, site: Observable) -> bool {
         self.sites.contains(&site)
     }
 
@@ -162,13 +163,13 @@ impl Tracked {
 
     /// Whether others see memory from there before it is published.
     pub fn is_seen(&self, source: Source) -> bool {
-        self.seen && self.contains(Site::Seen(source))
+        self.seen && self.contains(Observable::Seen(source))
     }
 
     /// Whether the frames of a function are shared.
     #[inline(always)]
     pub fn contains_frame(&self, func: FuncId) -> bool {
-        self.frames && self.contains(Site::Frame(func))
+        self.frames && self.contains(Observable::Frame(func))
     }
 }
 
@@ -259,14 +260,14 @@ impl Space<'_> {
     fn look_at_other_stack(&mut self, address: u64) -> Checked<Option<Target>> {
         let Some(Some(other)) = self.heap.objects.others.get(stack_thread(address)) else { return Ok(None) };
         match other.thread.stack.frame(address).map(|frame| frame.func) {
-            Some(func) => Err(Trap::learn(Site::Frame(func))),
+            Some(func) => Err(Trap::learn(Observable::Frame(func))),
             None => Ok(None),
         }
     }
 
     fn look_at_other_heap(&mut self, address: u64) -> Checked<Option<Target>> {
         let Some(alloc) = self.heap.foreign(address, self.globals) else { return Ok(None) };
-        let site = if alloc.quiet { Site::Quiet(alloc.place) } else { Site::Place(alloc.place) };
+        let site = if alloc.quiet { Observable::Quiet(alloc.place) } else { Observable::Place(alloc.place) };
         Err(Trap::learn(site))
     }
 
@@ -274,7 +275,7 @@ impl Space<'_> {
     #[cold]
     fn learn_contended(&self, piece: Piece) -> Box<Trap> {
         match self.heap.objects.origin(piece.object) {
-            Some(source) => Trap::learn(Site::Contended { source, start: piece.start, end: piece.end }),
+            Some(source) => Trap::learn(Observable::Contended { source, start: piece.start, end: piece.end }),
             None => Fault::unsupported("a race with memory that comes from nowhere").into(),
         }
     }
@@ -308,7 +309,7 @@ impl Space<'_> {
             && !self.is_watched(global)
             && !self.quiet
         {
-            return Err(Trap::learn(Site::Static(global)));
+            return Err(Trap::learn(Observable::Static(global)));
         }
         if deed == Deed::Free {
             return Ok(());
@@ -328,7 +329,7 @@ impl Space<'_> {
 
     /// Whether accesses to the atomics in a static are kept.
     pub fn is_watched(&self, global: u32) -> bool {
-        self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Site::Static(global)))
+        self.heap.tracking.as_ref().is_some_and(|tracking| tracking.tracked.contains(Observable::Static(global)))
     }
 
     /// Other threads must learn what was written to an atomic.

@@ -4,7 +4,7 @@
 //! of these functions to see to.
 
 use crate::program::{AtomicWidth, Builtin, Op, OverflowOp, Reg};
-use crate::vm::wide;
+use crate::vm::int128;
 
 /// What an operation does with registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
         Op::CheckRange { src, .. } | Op::StoreSlot { src, .. } | Op::Switch { src, .. } => visit(src, 1, Use),
         Op::Bin128 { op, dst, a, b, .. } => {
             visit(a, 2, Use);
-            visit(b, if wide::takes_amount(*op) { 1 } else { 2 }, Use);
-            visit(dst, if wide::gives_one_register(*op) { 1 } else { 2 }, Def);
+            visit(b, if int128::takes_amount(*op) { 1 } else { 2 }, Use);
+            visit(dst, if int128::gives_one_register(*op) { 1 } else { 2 }, Def);
         }
         Op::BinOverflow128 { op, dst, flag, a, b, .. } => {
             visit(a, 2, Use);
@@ -74,7 +74,7 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
         }
         Op::Un128 { op, dst, src } => {
             visit(src, 2, Use);
-            visit(dst, if wide::counts(*op) { 1 } else { 2 }, Def);
+            visit(dst, if int128::counts(*op) { 1 } else { 2 }, Def);
         }
         Op::Widen128 { dst, src, .. } | Op::FloatToInt128 { dst, src, .. } => {
             visit(src, 1, Use);
@@ -108,31 +108,31 @@ pub fn visit(op: &mut Op, visit: &mut dyn FnMut(&mut Reg, u16, Role)) {
             visit(src, 2, Use);
             visit(dst, 1, Def);
         }
-        Op::QuadBin { op, dst, a, b } => {
+        Op::F128Bin { op, dst, a, b } => {
             visit(a, 2, Use);
             visit(b, 2, Use);
             visit(dst, if op.compares() { 1 } else { 2 }, Def);
         }
-        Op::QuadUn { dst, src, .. } | Op::Int128ToQuad { dst, src, .. } | Op::QuadToInt128 { dst, src, .. } => {
+        Op::F128Un { dst, src, .. } | Op::Int128ToF128 { dst, src, .. } | Op::F128ToInt128 { dst, src, .. } => {
             visit(src, 2, Use);
             visit(dst, 2, Def);
         }
-        Op::QuadMulAdd { dst, a, b, c } => {
+        Op::F128MulAdd { dst, a, b, c } => {
             visit(a, 2, Use);
             visit(b, 2, Use);
             visit(c, 2, Use);
             visit(dst, 2, Def);
         }
-        Op::QuadPowi { dst, src, exp } | Op::QuadScale { dst, src, exp } => {
+        Op::F128Powi { dst, src, exp } | Op::F128Scale { dst, src, exp } => {
             visit(src, 2, Use);
             visit(exp, 1, Use);
             visit(dst, 2, Def);
         }
-        Op::FloatToQuad { dst, src, .. } | Op::IntToQuad { dst, src, .. } => {
+        Op::FloatToF128 { dst, src, .. } | Op::IntToF128 { dst, src, .. } => {
             visit(src, 1, Use);
             visit(dst, 2, Def);
         }
-        Op::QuadToFloat { dst, src, .. } | Op::QuadToInt { dst, src, .. } => {
+        Op::F128ToFloat { dst, src, .. } | Op::F128ToInt { dst, src, .. } => {
             visit(src, 2, Use);
             visit(dst, 1, Def);
         }
@@ -247,17 +247,17 @@ pub fn is_pure(op: &Op) -> bool {
         | Op::IntToFloat128 { .. }
         | Op::FloatToInt { .. }
         | Op::FloatToInt128 { .. }
-        | Op::QuadBin { .. }
-        | Op::QuadUn { .. }
-        | Op::QuadMulAdd { .. }
-        | Op::QuadPowi { .. }
-        | Op::QuadScale { .. }
-        | Op::FloatToQuad { .. }
-        | Op::QuadToFloat { .. }
-        | Op::IntToQuad { .. }
-        | Op::Int128ToQuad { .. }
-        | Op::QuadToInt { .. }
-        | Op::QuadToInt128 { .. }
+        | Op::F128Bin { .. }
+        | Op::F128Un { .. }
+        | Op::F128MulAdd { .. }
+        | Op::F128Powi { .. }
+        | Op::F128Scale { .. }
+        | Op::FloatToF128 { .. }
+        | Op::F128ToFloat { .. }
+        | Op::IntToF128 { .. }
+        | Op::Int128ToF128 { .. }
+        | Op::F128ToInt { .. }
+        | Op::F128ToInt128 { .. }
         | Op::SlotAddr { .. }
         | Op::Index { .. } => true,
         _ => false,

@@ -3,9 +3,9 @@
 use crate::program::{
     AtomicWidth, FuncId, Function, IntTy, Op, OverflowOp, PlaceId, Program, Reg, SwitchTable, Unwind,
 };
-use crate::vm::code::{Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, Site, WINDOW, physical};
+use crate::vm::code::{CallSite, Callee, CasSite, Code, Inst, NEAR_REGISTERS, R, SCRATCH, WINDOW, physical};
+use crate::vm::int128;
 use crate::vm::memory::LIVE;
-use crate::vm::wide;
 
 use super::body::Body;
 use super::liveness::{Liveness, Set};
@@ -76,7 +76,7 @@ struct Translator<'a> {
     /// The first instruction of each operation.
     starts: Vec<u32>,
     consts: Vec<u64>,
-    sites: Vec<Site>,
+    sites: Vec<CallSite>,
     cas_sites: Vec<CasSite>,
     place: PlaceId,
     scope: u16,
@@ -251,17 +251,17 @@ impl<'a> Translator<'a> {
             | Op::IntToFloat128 { .. }
             | Op::FloatToInt { .. }
             | Op::FloatToInt128 { .. } => self.float(op),
-            Op::QuadBin { .. }
-            | Op::QuadUn { .. }
-            | Op::QuadMulAdd { .. }
-            | Op::QuadPowi { .. }
-            | Op::QuadScale { .. }
-            | Op::FloatToQuad { .. }
-            | Op::QuadToFloat { .. }
-            | Op::IntToQuad { .. }
-            | Op::Int128ToQuad { .. }
-            | Op::QuadToInt { .. }
-            | Op::QuadToInt128 { .. } => self.quad(op),
+            Op::F128Bin { .. }
+            | Op::F128Un { .. }
+            | Op::F128MulAdd { .. }
+            | Op::F128Powi { .. }
+            | Op::F128Scale { .. }
+            | Op::FloatToF128 { .. }
+            | Op::F128ToFloat { .. }
+            | Op::IntToF128 { .. }
+            | Op::Int128ToF128 { .. }
+            | Op::F128ToInt { .. }
+            | Op::F128ToInt128 { .. } => self.quad(op),
             Op::Bin { .. }
             | Op::BinImm { .. }
             | Op::BinOverflow { .. }
@@ -328,8 +328,8 @@ impl<'a> Translator<'a> {
         match *op {
             Op::Bin128 { op, signed, dst, a, b } => {
                 let a = self.get2(a);
-                let b = if wide::takes_amount(op) { self.get(b) } else { self.get2(b) };
-                let dst = if wide::gives_one_register(op) { self.set(dst) } else { self.set2(dst) };
+                let b = if int128::takes_amount(op) { self.get(b) } else { self.get2(b) };
+                let dst = if int128::gives_one_register(op) { self.set(dst) } else { self.set2(dst) };
                 self.emit(Inst::Bin128 { op, signed, dst, a, b });
             }
             Op::BinOverflow128 { op, signed, dst, flag, a, b } => {
@@ -346,7 +346,7 @@ impl<'a> Translator<'a> {
             }
             Op::Un128 { op, dst, src } => {
                 let src = self.get2(src);
-                let dst = if wide::counts(op) { self.set(dst) } else { self.set2(dst) };
+                let dst = if int128::counts(op) { self.set(dst) } else { self.set2(dst) };
                 self.emit(Inst::Un128 { op, dst, src });
             }
             Op::Widen128 { from, dst, src } => {
@@ -409,50 +409,50 @@ impl<'a> Translator<'a> {
 
     fn quad(&mut self, op: &Op) {
         match *op {
-            Op::QuadBin { op, dst, a, b } => {
+            Op::F128Bin { op, dst, a, b } => {
                 let (a, b) = (self.get2(a), self.get2(b));
                 let dst = if op.compares() { self.set(dst) } else { self.set2(dst) };
-                self.emit(Inst::QuadBin { op, dst, a, b });
+                self.emit(Inst::F128Bin { op, dst, a, b });
             }
-            Op::QuadUn { op, dst, src } => {
+            Op::F128Un { op, dst, src } => {
                 let (src, dst) = (self.get2(src), self.set2(dst));
-                self.emit(Inst::QuadUn { op, dst, src });
+                self.emit(Inst::F128Un { op, dst, src });
             }
-            Op::QuadMulAdd { dst, a, b, c } => {
+            Op::F128MulAdd { dst, a, b, c } => {
                 let (a, b, c, dst) = (self.get2(a), self.get2(b), self.get2(c), self.set2(dst));
-                self.emit(Inst::QuadMulAdd { dst, a, b, c });
+                self.emit(Inst::F128MulAdd { dst, a, b, c });
             }
-            Op::QuadPowi { dst, src, exp } => {
+            Op::F128Powi { dst, src, exp } => {
                 let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
-                self.emit(Inst::QuadPowi { dst, src, exp });
+                self.emit(Inst::F128Powi { dst, src, exp });
             }
-            Op::QuadScale { dst, src, exp } => {
+            Op::F128Scale { dst, src, exp } => {
                 let (src, exp, dst) = (self.get2(src), self.get(exp), self.set2(dst));
-                self.emit(Inst::QuadScale { dst, src, exp });
+                self.emit(Inst::F128Scale { dst, src, exp });
             }
-            Op::FloatToQuad { from, dst, src } => {
+            Op::FloatToF128 { from, dst, src } => {
                 let (src, dst) = (self.get(src), self.set2(dst));
-                self.emit(Inst::FloatToQuad { from, dst, src });
+                self.emit(Inst::FloatToF128 { from, dst, src });
             }
-            Op::QuadToFloat { to, dst, src } => {
+            Op::F128ToFloat { to, dst, src } => {
                 let (src, dst) = (self.get2(src), self.set(dst));
-                self.emit(Inst::QuadToFloat { to, dst, src });
+                self.emit(Inst::F128ToFloat { to, dst, src });
             }
-            Op::IntToQuad { from, dst, src } => {
+            Op::IntToF128 { from, dst, src } => {
                 let (src, dst) = (self.get(src), self.set2(dst));
-                self.emit(Inst::IntToQuad { from, dst, src });
+                self.emit(Inst::IntToF128 { from, dst, src });
             }
-            Op::Int128ToQuad { signed, dst, src } => {
+            Op::Int128ToF128 { signed, dst, src } => {
                 let (src, dst) = (self.get2(src), self.set2(dst));
-                self.emit(Inst::Int128ToQuad { signed, dst, src });
+                self.emit(Inst::Int128ToF128 { signed, dst, src });
             }
-            Op::QuadToInt { to, dst, src } => {
+            Op::F128ToInt { to, dst, src } => {
                 let (src, dst) = (self.get2(src), self.set(dst));
-                self.emit(Inst::QuadToInt { to, dst, src });
+                self.emit(Inst::F128ToInt { to, dst, src });
             }
-            Op::QuadToInt128 { signed, dst, src } => {
+            Op::F128ToInt128 { signed, dst, src } => {
                 let (src, dst) = (self.get2(src), self.set2(dst));
-                self.emit(Inst::QuadToInt128 { signed, dst, src });
+                self.emit(Inst::F128ToInt128 { signed, dst, src });
             }
             _ => unreachable!("not an operation on floats of 128 bits"),
         }
@@ -660,7 +660,7 @@ impl<'a> Translator<'a> {
 
     fn site(&mut self, callee: Callee, args: crate::program::List, dst: Reg, unwind: Unwind) -> u32 {
         let args = self.body.list(args).iter().map(|register| physical(*register) as u16).collect();
-        self.sites.push(Site { callee, args, dst: dst.0, unwind });
+        self.sites.push(CallSite { callee, args, dst: dst.0, unwind });
         (self.sites.len() - 1) as u32
     }
 

@@ -1,16 +1,12 @@
 //! Runs the small tests of published crates, compares the verdicts with those that are expected, and writes docs/audits.md.
 
-use std::fs;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
 
 use dpor_conformance::audits::{self, Audits, Changed, Round, Surprise, Verdict};
-use dpor_conformance::checker::build_checker;
+use dpor_conformance::command::{CheckerArgs, exit_code, write_page};
 use dpor_conformance::repository;
 
 /// Run small tests of published crates under cargo-dpor
@@ -19,37 +15,22 @@ struct Args {
     /// Run only the tests of these; without any, all are run and docs/audits.md is written
     #[arg(value_name = "CRATE")]
     crates: Vec<String>,
-    /// How many processes run at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// The cargo-dpor to run [default: that of this repository, optimised, built first]
-    #[arg(long, value_name = "PATH")]
-    checker: Option<PathBuf>,
+    #[command(flatten)]
+    checker: CheckerArgs,
     /// Write down what was found as what is expected; not with names of crates
     #[arg(long, conflicts_with = "crates")]
     accept: bool,
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Args::parse()))
 }
 
 /// Whether all is as expected.
 fn run(args: &Args) -> Result<bool> {
     let repository = repository()?;
     let audits = Audits::read(&repository, &args.crates)?;
-    let program = match &args.checker {
-        Some(program) => std::path::absolute(program)?,
-        None => build_checker(&repository)?,
-    };
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let (program, jobs) = (args.checker.program(&repository)?, args.checker.jobs());
     let checker = audits.checker(program, jobs);
     let rows = audits.run(&checker)?;
     let fixes = audits.run_round(&checker, Round::Fixes)?;
@@ -58,9 +39,7 @@ fn run(args: &Args) -> Result<bool> {
         audits.accept(&rows)?;
     }
     if args.crates.is_empty() {
-        let path = repository.join("docs/audits.md");
-        fs::write(&path, audits.page(&rows, &fixes, &seeds)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_page(&repository, "audits.md", &audits.page(&rows, &fixes, &seeds)?)?;
     } else {
         print!("{}", audits::table(&rows));
     }

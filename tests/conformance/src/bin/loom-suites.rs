@@ -1,15 +1,11 @@
 //! Runs the tests for loom of published crates, and writes docs/loom-suites.md.
 
-use std::fs;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
 
-use dpor_conformance::checker::build_checker;
+use dpor_conformance::command::{CheckerArgs, exit_code, write_page};
 use dpor_conformance::loom::{self, LoomSuites};
 use dpor_conformance::{explained, repository};
 
@@ -19,12 +15,8 @@ struct Args {
     /// Run only those of these; without any, all are run and docs/loom-suites.md is written
     #[arg(value_name = "CRATE")]
     crates: Vec<String>,
-    /// How many processes run at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// The cargo-dpor to run [default: that of this repository, optimised, built first]
-    #[arg(long, value_name = "PATH")]
-    checker: Option<PathBuf>,
+    #[command(flatten)]
+    checker: CheckerArgs,
     /// Take results that are in the target directory, and run only what is missing
     #[arg(long)]
     keep: bool,
@@ -34,14 +26,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Args::parse()))
 }
 
 /// Whether all failures are explained.
@@ -50,11 +35,7 @@ fn run(args: &Args) -> Result<bool> {
     let explained = explained::all()?;
     let repository = repository()?;
     let suites = LoomSuites::new(&repository, args.update)?;
-    let program = match &args.checker {
-        Some(program) => std::path::absolute(program)?,
-        None => build_checker(&repository)?,
-    };
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let (program, jobs) = (args.checker.program(&repository)?, args.checker.jobs());
     let mut results = Vec::new();
     for suite in chosen {
         let kept = if args.keep { suites.kept(suite)? } else { None };
@@ -63,9 +44,7 @@ fn run(args: &Args) -> Result<bool> {
         results.push(result);
     }
     if args.crates.is_empty() {
-        let path = repository.join("docs/loom-suites.md");
-        fs::write(&path, loom::page(&results, &explained))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_page(&repository, "loom-suites.md", &loom::page(&results, &explained))?;
     } else {
         print!("{}", loom::table(&results));
     }

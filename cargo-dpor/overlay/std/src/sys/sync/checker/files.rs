@@ -704,8 +704,8 @@ fn pointer<T>(address: u64) -> *mut T {
 /// What a system call gives that is modelled here, by its number on x86-64.
 fn known(number: c_long, [a, b, c, d, ..]: [u64; 6]) -> Option<isize> {
     let file = a as i32;
-    // SAFETY, where pointers are followed: that of the caller.
     Some(match number {
+        // SAFETY: whoever makes the system call passes a buffer of this length.
         0 => read(file, unsafe { slice::from_raw_parts_mut(pointer(b), c as usize) }),
         1 => write(file, pointer(b), c as usize),
         3 => close(file),
@@ -716,10 +716,12 @@ fn known(number: c_long, [a, b, c, d, ..]: [u64; 6]) -> Option<isize> {
         233 => epoll_ctl(file, b as i32, c as i32, pointer(d)),
         283 => timerfd_create(a as i32, b as i32),
         284 => eventfd(a as u32, 0),
+        // SAFETY: whoever makes the system call passes a pointer to a timer specification.
         286 => timerfd_settime(file, b as i32, unsafe { &*pointer(c) }, pointer(d)),
         290 => eventfd(a as u32, b as i32),
         291 => epoll_create(a as i32),
         324 => membarrier(a as i32, b as u32),
+        // SAFETY: whoever makes the system call passes null or a pointer to a time.
         441 => match unsafe { pointer::<Timespec>(d).as_ref() }.map(Timespec::nanoseconds) {
             None => epoll_wait(file, pointer(b), c as i32, None),
             Some(Some(limit)) => epoll_wait(file, pointer(b), c as i32, Some(Duration::from_nanos(limit))),

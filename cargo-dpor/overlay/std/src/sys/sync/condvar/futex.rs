@@ -26,7 +26,11 @@ impl Condvar {
         self.waiting.swap(0, Relaxed);
     }
 
+    /// # Safety
+    ///
+    /// The calling thread must hold the mutex.
     pub unsafe fn wait(&self, mutex: &Mutex) {
+        // SAFETY: the caller holds the mutex.
         let bit = unsafe { self.begin(mutex) };
         if dpor_spurious() {
             self.end(bit);
@@ -37,11 +41,17 @@ impl Condvar {
     }
 
     /// Whether it was notified: false if the time is over.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread must hold the mutex.
     pub unsafe fn wait_timeout(&self, mutex: &Mutex, timeout: Duration) -> bool {
         let Some(timeout) = finite(timeout) else {
+            // SAFETY: the caller holds the mutex.
             unsafe { self.wait(mutex) };
             return true;
         };
+        // SAFETY: the caller holds the mutex.
         let bit = unsafe { self.begin(mutex) };
         let woken = self.end(bit) || dpor_spurious();
         if !woken {
@@ -52,9 +62,14 @@ impl Condvar {
     }
 
     /// The thread waits from now on.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread must hold the mutex.
     unsafe fn begin(&self, mutex: &Mutex) -> u32 {
         let bit = dpor_thread_bit();
         self.waiting.fetch_or(bit, Relaxed);
+        // SAFETY: the caller holds the mutex.
         unsafe { mutex.unlock() };
         bit
     }

@@ -28,6 +28,9 @@ impl Mutex {
     }
 
     #[inline]
+    /// # Safety
+    ///
+    /// The calling thread must hold the mutex.
     pub unsafe fn unlock(&self) {
         self.word.swap(FREE, Release);
     }

@@ -35,6 +35,9 @@ impl RwLock {
     }
 
     #[inline]
+    /// # Safety
+    ///
+    /// The calling thread must hold a read lock.
     pub unsafe fn read_unlock(&self) {
         self.word.fetch_sub(1, Release);
     }
@@ -69,12 +72,18 @@ impl RwLock {
     }
 
     #[inline]
+    /// # Safety
+    ///
+    /// The calling thread must hold the write lock.
     pub unsafe fn write_unlock(&self) {
         self.word.swap(FREE, Release);
     }
 
     /// The writer becomes a reader, with nobody in between.
     #[inline]
+    /// # Safety
+    ///
+    /// The calling thread must hold the write lock.
     pub unsafe fn downgrade(&self) {
         self.word.swap(1, Release);
     }

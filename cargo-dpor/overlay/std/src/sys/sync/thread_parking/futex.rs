@@ -14,10 +14,17 @@ pub struct Parker {
 }
 
 impl Parker {
+    /// # Safety
+    ///
+    /// The pointer must be valid for writes.
     pub unsafe fn new_in_place(parker: *mut Parker) {
+        // SAFETY: the caller passes a pointer that is valid for writes.
         unsafe { parker.write(Parker { word: Atomic::<u32>::new(NONE) }) };
     }
 
+    /// # Safety
+    ///
+    /// Only the thread that the parker belongs to may call this.
     pub unsafe fn park(self: Pin<&Self>) {
         dpor_ask(question::TOKEN);
         if dpor_spurious() {
@@ -26,8 +33,14 @@ impl Parker {
         dpor_await(&self.word, wait::TOKEN, test::IS, TOKEN, then::SET, NONE, 0);
     }
 
+    /// # Safety
+    ///
+    /// Only the thread that the parker belongs to may call this.
     pub unsafe fn park_timeout(self: Pin<&Self>, timeout: Duration) {
-        let Some(timeout) = finite(timeout) else { return unsafe { self.park() } };
+        let Some(timeout) = finite(timeout) else {
+            // SAFETY: the caller is the thread that the parker belongs to.
+            return unsafe { self.park() };
+        };
         dpor_ask(question::TOKEN);
         if self.word.swap(NONE, Acquire) == NONE {
             dpor_elapse(timeout);

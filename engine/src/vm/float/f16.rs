@@ -9,7 +9,7 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::program::{FloatBinOp, FloatTy, FloatUnOp};
 
-use super::float;
+use crate::vm::float;
 
 const SIGN: u64 = 1 << 15;
 

@@ -1,9 +1,11 @@
 //! Operations on floats, as native Rust does them.
 
+pub(super) mod f128;
+mod f16;
+
 use crate::program::{FloatBinOp, FloatTy, FloatUnOp, IntTy};
 
 use super::arith::sign_extend;
-use super::half;
 
 macro_rules! float_bin {
     ($float:ty, $op:expr, $a:expr, $b:expr, $bits:ty) => {{
@@ -47,7 +49,7 @@ macro_rules! float_bin {
 #[inline]
 pub fn bin(op: FloatBinOp, ty: FloatTy, a: u64, b: u64) -> u64 {
     match ty {
-        FloatTy::F16 => half::bin(op, a, b),
+        FloatTy::F16 => f16::bin(op, a, b),
         FloatTy::F32 => float_bin!(f32, op, a, b, u32),
         FloatTy::F64 => float_bin!(f64, op, a, b, u64),
     }
@@ -100,7 +102,7 @@ macro_rules! float_un {
 #[inline]
 pub fn un(op: FloatUnOp, ty: FloatTy, a: u64) -> u64 {
     match ty {
-        FloatTy::F16 => half::un(op, a),
+        FloatTy::F16 => f16::un(op, a),
         FloatTy::F32 => float_un!(f32, op, a, u32),
         FloatTy::F64 => float_un!(f64, op, a, u64),
     }
@@ -109,7 +111,7 @@ pub fn un(op: FloatUnOp, ty: FloatTy, a: u64) -> u64 {
 /// `a * b + c`, rounded once.
 pub fn mul_add(ty: FloatTy, a: u64, b: u64, c: u64) -> u64 {
     match ty {
-        FloatTy::F16 => half::mul_add(a, b, c),
+        FloatTy::F16 => f16::mul_add(a, b, c),
         FloatTy::F32 => {
             let [a, b, c] = [a, b, c].map(|bits| f32::from_bits(bits as u32));
             u64::from(a.mul_add(b, c).to_bits())
@@ -125,7 +127,7 @@ pub fn mul_add(ty: FloatTy, a: u64, b: u64, c: u64) -> u64 {
 pub fn powi(ty: FloatTy, a: u64, exp: u64) -> u64 {
     let power = exp as u32 as i32;
     match ty {
-        FloatTy::F16 => half::from_f32(powi(FloatTy::F32, half::to_f32(a), exp)),
+        FloatTy::F16 => f16::from_f32(powi(FloatTy::F32, f16::to_f32(a), exp)),
         FloatTy::F32 => u64::from(f32::from_bits(a as u32).powi(power).to_bits()),
         FloatTy::F64 => f64::from_bits(a).powi(power).to_bits(),
     }
@@ -144,10 +146,10 @@ pub fn cast(from: FloatTy, to: FloatTy, a: u64) -> u64 {
     match (from, to) {
         (FloatTy::F32, FloatTy::F64) => f64::from(f32::from_bits(a as u32)).to_bits(),
         (FloatTy::F64, FloatTy::F32) => u64::from((f64::from_bits(a) as f32).to_bits()),
-        (FloatTy::F32, FloatTy::F16) => half::from_f32(a),
-        (FloatTy::F64, FloatTy::F16) => half::from_f64(a),
-        (FloatTy::F16, FloatTy::F32) => half::to_f32(a),
-        (FloatTy::F16, FloatTy::F64) => cast(FloatTy::F32, FloatTy::F64, half::to_f32(a)),
+        (FloatTy::F32, FloatTy::F16) => f16::from_f32(a),
+        (FloatTy::F64, FloatTy::F16) => f16::from_f64(a),
+        (FloatTy::F16, FloatTy::F32) => f16::to_f32(a),
+        (FloatTy::F16, FloatTy::F64) => cast(FloatTy::F32, FloatTy::F64, f16::to_f32(a)),
         (FloatTy::F16, FloatTy::F16) | (FloatTy::F32, FloatTy::F32) | (FloatTy::F64, FloatTy::F64) => a,
     }
 }
@@ -158,7 +160,7 @@ pub fn from_int(from: IntTy, to: FloatTy, a: u64) -> u64 {
     let signed = sign_extend(a, from.width);
     match (to, from.signed) {
         // What an `f32` has to round is beyond the largest `f16`.
-        (FloatTy::F16, _) => half::from_f32(from_int(from, FloatTy::F32, a)),
+        (FloatTy::F16, _) => f16::from_f32(from_int(from, FloatTy::F32, a)),
         (FloatTy::F32, true) => u64::from((signed as f32).to_bits()),
         (FloatTy::F32, false) => u64::from((a as f32).to_bits()),
         (FloatTy::F64, true) => (signed as f64).to_bits(),
@@ -169,7 +171,7 @@ pub fn from_int(from: IntTy, to: FloatTy, a: u64) -> u64 {
 /// From a 128-bit integer.
 pub fn from_int128(signed: bool, to: FloatTy, a: u128) -> u64 {
     match (to, signed) {
-        (FloatTy::F16, _) => half::from_f32(from_int128(signed, FloatTy::F32, a)),
+        (FloatTy::F16, _) => f16::from_f32(from_int128(signed, FloatTy::F32, a)),
         (FloatTy::F32, true) => u64::from((a as i128 as f32).to_bits()),
         (FloatTy::F32, false) => u64::from((a as f32).to_bits()),
         (FloatTy::F64, true) => (a as i128 as f64).to_bits(),

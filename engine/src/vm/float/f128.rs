@@ -3,9 +3,9 @@
 use rustc_apfloat::ieee::{Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use crate::program::{FloatTy, IntTy, QuadBinOp, QuadUnOp};
+use crate::program::{F128BinOp, F128UnOp, FloatTy, IntTy};
 
-use super::arith::sign_extend;
+use crate::vm::arith::sign_extend;
 
 const SIGN: u128 = 1 << 127;
 /// Bits of the fraction.
@@ -15,42 +15,42 @@ const INFINITY: u128 = 0x7fff << FRACTION;
 const NAN: u128 = INFINITY | 1 << (FRACTION - 1);
 
 /// A binary operation; comparisons give 0 or 1.
-pub fn bin(op: QuadBinOp, a: u128, b: u128) -> u128 {
+pub fn bin(op: F128BinOp, a: u128, b: u128) -> u128 {
     let (x, y) = (Quad::from_bits(a), Quad::from_bits(b));
     match op {
-        QuadBinOp::Add => (x + y).value.to_bits(),
-        QuadBinOp::Sub => (x - y).value.to_bits(),
-        QuadBinOp::Mul => (x * y).value.to_bits(),
-        QuadBinOp::Div => (x / y).value.to_bits(),
-        QuadBinOp::Rem => x.c_fmod(y).value.to_bits(),
-        QuadBinOp::Eq => u128::from(x == y),
-        QuadBinOp::Ne => u128::from(x != y),
-        QuadBinOp::Lt => u128::from(x < y),
-        QuadBinOp::Le => u128::from(x <= y),
-        QuadBinOp::Gt => u128::from(x > y),
-        QuadBinOp::Ge => u128::from(x >= y),
-        QuadBinOp::Min => x.min(y).to_bits(),
-        QuadBinOp::Max => x.max(y).to_bits(),
-        QuadBinOp::Minimum => x.minimum(y).to_bits(),
-        QuadBinOp::Maximum => x.maximum(y).to_bits(),
-        QuadBinOp::Dim if x <= y => 0,
-        QuadBinOp::Dim => (x - y).value.to_bits(),
-        QuadBinOp::CopySign => a & !SIGN | b & SIGN,
+        F128BinOp::Add => (x + y).value.to_bits(),
+        F128BinOp::Sub => (x - y).value.to_bits(),
+        F128BinOp::Mul => (x * y).value.to_bits(),
+        F128BinOp::Div => (x / y).value.to_bits(),
+        F128BinOp::Rem => x.c_fmod(y).value.to_bits(),
+        F128BinOp::Eq => u128::from(x == y),
+        F128BinOp::Ne => u128::from(x != y),
+        F128BinOp::Lt => u128::from(x < y),
+        F128BinOp::Le => u128::from(x <= y),
+        F128BinOp::Gt => u128::from(x > y),
+        F128BinOp::Ge => u128::from(x >= y),
+        F128BinOp::Min => x.min(y).to_bits(),
+        F128BinOp::Max => x.max(y).to_bits(),
+        F128BinOp::Minimum => x.minimum(y).to_bits(),
+        F128BinOp::Maximum => x.maximum(y).to_bits(),
+        F128BinOp::Dim if x <= y => 0,
+        F128BinOp::Dim => (x - y).value.to_bits(),
+        F128BinOp::CopySign => a & !SIGN | b & SIGN,
     }
 }
 
 /// A unary operation.
-pub fn un(op: QuadUnOp, a: u128) -> u128 {
+pub fn un(op: F128UnOp, a: u128) -> u128 {
     let round = |mode| Quad::from_bits(a).round_to_integral(mode).value.to_bits();
     match op {
-        QuadUnOp::Neg => a ^ SIGN,
-        QuadUnOp::Abs => a & !SIGN,
-        QuadUnOp::Sqrt => sqrt(a),
-        QuadUnOp::Floor => round(Round::TowardNegative),
-        QuadUnOp::Ceil => round(Round::TowardPositive),
-        QuadUnOp::Trunc => round(Round::TowardZero),
-        QuadUnOp::Round => round(Round::NearestTiesToAway),
-        QuadUnOp::RoundTiesEven => round(Round::NearestTiesToEven),
+        F128UnOp::Neg => a ^ SIGN,
+        F128UnOp::Abs => a & !SIGN,
+        F128UnOp::Sqrt => sqrt(a),
+        F128UnOp::Floor => round(Round::TowardNegative),
+        F128UnOp::Ceil => round(Round::TowardPositive),
+        F128UnOp::Trunc => round(Round::TowardZero),
+        F128UnOp::Round => round(Round::NearestTiesToAway),
+        F128UnOp::RoundTiesEven => round(Round::NearestTiesToEven),
     }
 }
 

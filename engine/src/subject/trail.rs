@@ -1,7 +1,7 @@
 //! Finding loops that wait: where a thread has been since it last had an effect.
 //!
-//! If it comes back to where it was in the same state, what it did in between had no effect, and it will do the same
-//! for ever as long as it reads the same.
+//! If a thread returns to an earlier place in the same state, the iteration had no effect, and the thread will repeat it
+//! forever as long as it reads the same values.
 //!
 //! There is one effect that no state shows: an access to memory can race with what another thread does, whenever that
 //! comes. Where others contend for that memory (see

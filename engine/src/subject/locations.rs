@@ -1,8 +1,7 @@
 //! Locations of the execution graph: the addresses of atomics, numbered.
 //!
-//! The numbers must mean the same in every graph of an exploration, whoever explores it, so there is one table for all.
-//! They also mean the same in the next exploration, should the program have to be explored again, so that what was
-//! learned about a location is still known.
+//! The numbers must mean the same in every graph of an exploration, for all workers, so they share one table. They also mean the same
+//! in the next exploration, should the program have to be explored again, so that what was learned about a location is still known.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};

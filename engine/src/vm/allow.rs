@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Failure, FailureKind, StackFrame};
 use crate::verdict::{ErrorKind, Location};
-use crate::vm::{Failure, FailureKind, StackFrame};
 
 /// Errors of a kind that are accepted: all of them, or those that have a text in the name of an active function, or
 /// in the place.

@@ -1,13 +1,13 @@
-//! Which threads of a test are alike, and whether somebody tells them apart.
+//! Which threads of a test are alike, and whether the program tells them apart.
 //!
 //! Threads are alike if the same thread spawned them at the same place, one after the other, and they [began with the
-//! same](crate::vm::Birth). They are told apart by whoever
+//! same](crate::vm::Birth). They are told apart by a thread that
 //!
 //! - accesses memory that threads share between spawning one and the other, or between joining one and the other; or
 //!   asks what time it is there, which depends on how long threads that it has joined have slept;
 //! - joins them and finds that not the same is left of both: they return something else, or one has panicked;
 //! - waits for one of them in another way, or wakes it: that is an event in the memory that it has begun with;
-//! - asks for the id or the name of a thread ([`super::identity`]).
+//! - asks for the id or the name of a thread (`check/identity.rs`).
 //!
 //! Then exploring begins again, and they are explored in every order.
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::program::{FloatBinOp, FloatTy, FloatUnOp, IntTy, Op, QuadBinOp, QuadUnOp, Width};
+use crate::program::{F128BinOp, F128UnOp, FloatBinOp, FloatTy, FloatUnOp, IntTy, Op, Width};
 
 use super::compute::{compute, one};
 
@@ -37,24 +37,24 @@ fn pair(inputs: &[u64], op: impl Fn(&dyn Fn(u16) -> crate::program::Reg) -> Op) 
     u128::from(out[0]) | u128::from(out[1]) << 64
 }
 
-fn quads(op: QuadBinOp, a: u128, b: u128) -> u128 {
+fn quads(op: F128BinOp, a: u128, b: u128) -> u128 {
     let inputs = words(&[a, b]);
     if op.compares() {
-        return one(&inputs, |r| vec![Op::QuadBin { op, dst: r(10), a: r(0), b: r(2) }]).into();
+        return one(&inputs, |r| vec![Op::F128Bin { op, dst: r(10), a: r(0), b: r(2) }]).into();
     }
-    pair(&inputs, |r| Op::QuadBin { op, dst: r(10), a: r(0), b: r(2) })
+    pair(&inputs, |r| Op::F128Bin { op, dst: r(10), a: r(0), b: r(2) })
 }
 
-fn quad(op: QuadUnOp, a: u128) -> u128 {
-    pair(&words(&[a]), |r| Op::QuadUn { op, dst: r(10), src: r(0) })
+fn quad(op: F128UnOp, a: u128) -> u128 {
+    pair(&words(&[a]), |r| Op::F128Un { op, dst: r(10), src: r(0) })
 }
 
 fn widen(a: f64) -> u128 {
-    pair(&[a.to_bits()], |r| Op::FloatToQuad { from: F64, dst: r(10), src: r(0) })
+    pair(&[a.to_bits()], |r| Op::FloatToF128 { from: F64, dst: r(10), src: r(0) })
 }
 
 fn narrow(a: u128) -> f64 {
-    f64::from_bits(one(&words(&[a]), |r| vec![Op::QuadToFloat { to: F64, dst: r(10), src: r(0) }]))
+    f64::from_bits(one(&words(&[a]), |r| vec![Op::F128ToFloat { to: F64, dst: r(10), src: r(0) }]))
 }
 
 #[test]
@@ -119,56 +119,56 @@ fn half_mul_add_rounds_once() {
 #[test]
 fn known_quads() {
     let two = 0x4000u128 << 112;
-    let three = quads(QuadBinOp::Add, QUAD_ONE, two);
+    let three = quads(F128BinOp::Add, QUAD_ONE, two);
     assert_eq!(three, 0x4000_8000_0000_0000_0000_0000_0000_0000);
-    assert_eq!(quads(QuadBinOp::Div, QUAD_ONE, three), 0x3ffd_5555_5555_5555_5555_5555_5555_5555);
-    assert_eq!(quads(QuadBinOp::Sub, QUAD_ONE, QUAD_ONE), 0);
-    assert_eq!(quads(QuadBinOp::Mul, three, two), 0x4001_8000_0000_0000_0000_0000_0000_0000);
-    assert_eq!(quads(QuadBinOp::Rem, three, two), QUAD_ONE);
+    assert_eq!(quads(F128BinOp::Div, QUAD_ONE, three), 0x3ffd_5555_5555_5555_5555_5555_5555_5555);
+    assert_eq!(quads(F128BinOp::Sub, QUAD_ONE, QUAD_ONE), 0);
+    assert_eq!(quads(F128BinOp::Mul, three, two), 0x4001_8000_0000_0000_0000_0000_0000_0000);
+    assert_eq!(quads(F128BinOp::Rem, three, two), QUAD_ONE);
     // The root of two is 1.6a09e667f3bcc908b2fb1366ea957d3e... in hexadecimal digits.
-    assert_eq!(quad(QuadUnOp::Sqrt, two), 0x3fff_6a09_e667_f3bc_c908_b2fb_1366_ea95);
+    assert_eq!(quad(F128UnOp::Sqrt, two), 0x3fff_6a09_e667_f3bc_c908_b2fb_1366_ea95);
     // 2^-16494, the smallest number, has the root 2^-8247.
-    assert_eq!(quad(QuadUnOp::Sqrt, 1), (16383 - 8247) << 112);
-    assert_eq!(quad(QuadUnOp::Sqrt, SIGN), SIGN);
-    assert_eq!(quad(QuadUnOp::Sqrt, QUAD_INFINITY), QUAD_INFINITY);
-    assert_eq!(quad(QuadUnOp::Sqrt, SIGN | QUAD_ONE), QUAD_NAN);
-    assert_eq!(quad(QuadUnOp::Neg, QUAD_NAN), SIGN | QUAD_NAN);
-    assert_eq!(quads(QuadBinOp::Min, QUAD_NAN, two), two);
-    assert_eq!(quads(QuadBinOp::Minimum, QUAD_NAN, two), QUAD_NAN);
-    assert_eq!(quads(QuadBinOp::Minimum, 0, SIGN), SIGN);
-    assert_eq!(quads(QuadBinOp::Maximum, SIGN, 0), 0);
-    assert_eq!(quads(QuadBinOp::Ne, QUAD_NAN, QUAD_NAN), 1);
-    assert_eq!(quads(QuadBinOp::CopySign, two, SIGN), SIGN | two);
+    assert_eq!(quad(F128UnOp::Sqrt, 1), (16383 - 8247) << 112);
+    assert_eq!(quad(F128UnOp::Sqrt, SIGN), SIGN);
+    assert_eq!(quad(F128UnOp::Sqrt, QUAD_INFINITY), QUAD_INFINITY);
+    assert_eq!(quad(F128UnOp::Sqrt, SIGN | QUAD_ONE), QUAD_NAN);
+    assert_eq!(quad(F128UnOp::Neg, QUAD_NAN), SIGN | QUAD_NAN);
+    assert_eq!(quads(F128BinOp::Min, QUAD_NAN, two), two);
+    assert_eq!(quads(F128BinOp::Minimum, QUAD_NAN, two), QUAD_NAN);
+    assert_eq!(quads(F128BinOp::Minimum, 0, SIGN), SIGN);
+    assert_eq!(quads(F128BinOp::Maximum, SIGN, 0), 0);
+    assert_eq!(quads(F128BinOp::Ne, QUAD_NAN, QUAD_NAN), 1);
+    assert_eq!(quads(F128BinOp::CopySign, two, SIGN), SIGN | two);
     // 1 + 2^-112, squared, is 1 + 2^-111 + 2^-224: what is beyond the format remains when the rest is taken away.
     let next = QUAD_ONE + 1;
-    let square = quads(QuadBinOp::Mul, next, next);
-    let rest = pair(&words(&[next, next, SIGN | square]), |r| Op::QuadMulAdd { dst: r(10), a: r(0), b: r(2), c: r(4) });
+    let square = quads(F128BinOp::Mul, next, next);
+    let rest = pair(&words(&[next, next, SIGN | square]), |r| Op::F128MulAdd { dst: r(10), a: r(0), b: r(2), c: r(4) });
     assert_eq!((square, rest), (QUAD_ONE + 2, (16383 - 224) << 112));
     let exp = |value: i32| u64::from(value as u32);
     let powi = |power: i32| {
         let inputs = [words(&[three]), vec![exp(power)]].concat();
-        pair(&inputs, |r| Op::QuadPowi { dst: r(10), src: r(0), exp: r(2) })
+        pair(&inputs, |r| Op::F128Powi { dst: r(10), src: r(0), exp: r(2) })
     };
-    assert_eq!((narrow(powi(5)), powi(-1), powi(0)), (243.0, quads(QuadBinOp::Div, QUAD_ONE, three), QUAD_ONE));
+    assert_eq!((narrow(powi(5)), powi(-1), powi(0)), (243.0, quads(F128BinOp::Div, QUAD_ONE, three), QUAD_ONE));
     let inputs = [words(&[three]), vec![exp(-2)]].concat();
-    assert_eq!(narrow(pair(&inputs, |r| Op::QuadScale { dst: r(10), src: r(0), exp: r(2) })), 0.75);
+    assert_eq!(narrow(pair(&inputs, |r| Op::F128Scale { dst: r(10), src: r(0), exp: r(2) })), 0.75);
 }
 
 #[test]
 fn quad_casts() {
-    let from = |from: IntTy, value: u64| pair(&[value], |r| Op::IntToQuad { from, dst: r(10), src: r(0) });
+    let from = |from: IntTy, value: u64| pair(&[value], |r| Op::IntToF128 { from, dst: r(10), src: r(0) });
     assert_eq!(from(IntTy { width: Width::W16, signed: true }, 0xffff), SIGN | QUAD_ONE);
     // 64 bits fit exactly: 2^64 - 1 is 2^63 * (1 + 63 ones).
     assert_eq!(from(IntTy::U64, u64::MAX), (16383 + 63) << 112 | (u128::MAX >> 65) << 49);
-    let from128 = |signed, value: u128| pair(&words(&[value]), |r| Op::Int128ToQuad { signed, dst: r(10), src: r(0) });
+    let from128 = |signed, value: u128| pair(&words(&[value]), |r| Op::Int128ToF128 { signed, dst: r(10), src: r(0) });
     assert_eq!(from128(false, u128::MAX), (16383 + 128) << 112);
     assert_eq!(from128(true, u128::MAX), SIGN | QUAD_ONE);
-    let to = |to: IntTy, value: u128| one(&words(&[value]), |r| vec![Op::QuadToInt { to, dst: r(10), src: r(0) }]);
+    let to = |to: IntTy, value: u128| one(&words(&[value]), |r| vec![Op::F128ToInt { to, dst: r(10), src: r(0) }]);
     let i32 = IntTy { width: Width::W32, signed: true };
     assert_eq!(to(i32, widen(-2.75)), u64::from(-2i32 as u32));
     assert_eq!((to(i32, widen(1e10)), to(i32, widen(-1e10))), (i32::MAX as u64, u64::from(i32::MIN as u32)));
     assert_eq!((to(IntTy::U8, widen(-1.0)), to(IntTy::U8, widen(256.0)), to(IntTy::U8, QUAD_NAN)), (0, 255, 0));
-    let to128 = |signed, value: u128| pair(&words(&[value]), |r| Op::QuadToInt128 { signed, dst: r(10), src: r(0) });
+    let to128 = |signed, value: u128| pair(&words(&[value]), |r| Op::F128ToInt128 { signed, dst: r(10), src: r(0) });
     assert_eq!((to128(false, QUAD_INFINITY), to128(true, QUAD_INFINITY)), (u128::MAX, i128::MAX as u128));
     assert_eq!((to128(true, SIGN | QUAD_INFINITY), to128(true, QUAD_NAN)), (i128::MIN as u128, 0));
 }
@@ -231,35 +231,35 @@ proptest! {
         let (x, y) = (widen(a), widen(b));
         prop_assert!(same(narrow(x), a));
         for (op, native) in [
-            (QuadBinOp::Add, a + b),
-            (QuadBinOp::Sub, a - b),
-            (QuadBinOp::Mul, a * b),
-            (QuadBinOp::Div, a / b),
-            (QuadBinOp::Rem, a % b),
+            (F128BinOp::Add, a + b),
+            (F128BinOp::Sub, a - b),
+            (F128BinOp::Mul, a * b),
+            (F128BinOp::Div, a / b),
+            (F128BinOp::Rem, a % b),
         ] {
             prop_assert!(same(narrow(quads(op, x, y)), native), "{:?}", op);
         }
         for (op, native) in [
-            (QuadUnOp::Sqrt, a.sqrt()),
-            (QuadUnOp::Floor, a.floor()),
-            (QuadUnOp::Ceil, a.ceil()),
-            (QuadUnOp::Trunc, a.trunc()),
-            (QuadUnOp::Round, a.round()),
-            (QuadUnOp::RoundTiesEven, a.round_ties_even()),
+            (F128UnOp::Sqrt, a.sqrt()),
+            (F128UnOp::Floor, a.floor()),
+            (F128UnOp::Ceil, a.ceil()),
+            (F128UnOp::Trunc, a.trunc()),
+            (F128UnOp::Round, a.round()),
+            (F128UnOp::RoundTiesEven, a.round_ties_even()),
         ] {
             prop_assert!(same(narrow(quad(op, x)), native), "{:?}", op);
         }
-        prop_assert_eq!(quads(QuadBinOp::Lt, x, y), u128::from(a < b));
+        prop_assert_eq!(quads(F128BinOp::Lt, x, y), u128::from(a < b));
     }
 
     /// A root is the nearest number: its square and those of its neighbours are on the right sides.
     #[test]
     fn quad_roots(exponent in 1u128..0x7fff, fraction in any::<u128>()) {
         let a = exponent << 112 | fraction >> 16;
-        let root = quad(QuadUnOp::Sqrt, a);
+        let root = quad(F128UnOp::Sqrt, a);
         // `r * r - a`, rounded once, has the right sign.
-        let error = |r: u128| pair(&words(&[r, r, SIGN | a]), |reg| Op::QuadMulAdd { dst: reg(10), a: reg(0), b: reg(2), c: reg(4) });
-        prop_assert_eq!(quads(QuadBinOp::Lt, error(root - 1), 0), 1);
-        prop_assert_eq!(quads(QuadBinOp::Gt, error(root + 1), 0), 1);
+        let error = |r: u128| pair(&words(&[r, r, SIGN | a]), |reg| Op::F128MulAdd { dst: reg(10), a: reg(0), b: reg(2), c: reg(4) });
+        prop_assert_eq!(quads(F128BinOp::Lt, error(root - 1), 0), 1);
+        prop_assert_eq!(quads(F128BinOp::Gt, error(root + 1), 0), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Holds what a check found against what the test says it expects.
+//! Compares what a check found with what the test expects.
 
 use dpor_engine::program::TestConfig;
 use dpor_engine::verdict::{ErrorKind, Location, Outcome};
@@ -13,7 +13,7 @@ pub struct Verdict {
 }
 
 /// The verdict on a test that is defined at `place`, given all that was found.
-pub fn judge(findings: Vec<Finding>, config: &TestConfig, place: Location) -> Verdict {
+pub fn verdict_on(findings: Vec<Finding>, config: &TestConfig, place: Location) -> Verdict {
     let expected = expected_kind(config).map(FindingKind::Error);
     let (met, mut rest): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| Some(finding.kind) == expected && has_text(finding, config));
@@ -89,18 +89,18 @@ mod tests {
     use dpor_engine::trace::Trace;
 
     use super::*;
-    use crate::finding::{Execution, Output};
+    use crate::finding::{Execution, Printed};
 
     fn place() -> Location {
         Location { file: "src/lib.rs".into(), line: 3, column: 1 }
     }
 
     fn outcome(findings: Vec<Finding>, config: &TestConfig) -> Outcome {
-        judge(findings, config, place()).outcome
+        verdict_on(findings, config, place()).outcome
     }
 
     fn error(kind: ErrorKind, message: &str) -> Finding {
-        let (trace, output, recording) = (Trace::default(), Output::default(), Recording::default());
+        let (trace, output, recording) = (Trace::default(), Printed::default(), Recording::default());
         let execution = Some(Execution { trace, output, recording, replay: None, picture: None });
         Finding { execution, ..Finding::new(FindingKind::Error(kind), message, None) }
     }
@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(outcome(vec![panic()], &should_panic("key")), Outcome::Failed);
         assert_eq!(outcome(vec![error(ErrorKind::DataRace, "index")], &should_panic("")), Outcome::Failed);
         assert_eq!(outcome(vec![limit()], &should_panic("")), Outcome::Incomplete);
-        let finding = judge(vec![], &should_panic(""), place()).findings.pop().unwrap();
+        let finding = verdict_on(vec![], &should_panic(""), place()).findings.pop().unwrap();
         assert_eq!((finding.kind.name(), finding.problem.location), ("panic", Some(place())));
-        let finding = judge(vec![panic()], &should_panic("key"), place()).findings.pop().unwrap();
+        let finding = verdict_on(vec![panic()], &should_panic("key"), place()).findings.pop().unwrap();
         assert_eq!(finding.problem.notes[0].message, "panic did not contain expected string: \"key\"");
     }
 

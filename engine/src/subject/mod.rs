@@ -1,4 +1,8 @@
-//! A lowered test as a program to explore.
+//! A lowered test as a program to explore: the bridge between the machine and the explorer.
+
+mod alike;
+mod locations;
+pub mod trail;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{self, AtomicBool};
@@ -10,18 +14,19 @@ use crate::program::address::REGION_BITS;
 use crate::program::{AtomicWidth, FuncId, Ordering, Origin, RmwOp};
 use crate::verdict::{ErrorKind, Location};
 use crate::vm::{
-    self, Action, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image, Interpreter,
-    Late, Output, Peeked, Reply, RunOptions, Site, Stepped, Stop, Tracked, Translated, Wait,
+    self, Action, Allowed, Atom, Atomics, Basis, Changes, Cue, Effect, Explored, Failure, FailureKind, Halt, Image,
+    Interpreter, Late, Observable, Output, Peeked, Reply, RunOptions, Stepped, Stop, Tracked, Translated, Wait,
 };
 
-use super::alike::Births;
-use super::allow::Allowed;
-use super::locations::{Atomic, Locations};
-use super::trail::{self, LoopPoint, Trails, Visited, may_wait};
+use alike::Births;
+use locations::Atomic;
+use trail::{LoopPoint, Trails, Visited, may_wait};
+
+pub use locations::Locations;
 
 /// Beyond all addresses: marks the location of the queue of a futex.
 const QUEUE_BIT: u64 = 1 << 47;
-/// In the queue of a futex: somebody has entered it.
+/// In the queue of a futex: a thread has locked it.
 const ENTERED: Value = 1 << 31;
 
 /// A test to be explored.
@@ -55,7 +60,7 @@ const MAX_EVENTS: u32 = 20_000;
 pub enum Issue {
     Failure(Arc<Wrong>),
     /// Memory turned out to be shared that was not tracked.
-    Shared(Site),
+    Shared(Observable),
     /// The deadline has passed.
     OutOfTime,
 }
@@ -167,14 +172,14 @@ struct Moment<'a> {
     graph: &'a Graph,
 }
 
-/// What the machine asks while a thread runs.
-struct Explorer<'a> {
+/// Answers what the machine asks while a thread runs, from the execution graph.
+struct GraphAnswers<'a> {
     subject: &'a Subject,
     causes: &'a View,
     graph: &'a Graph,
 }
 
-impl Atomics for Explorer<'_> {
+impl Atomics for GraphAnswers<'_> {
     fn value(&self, address: u64, len: u32, life: u32) -> Option<u64> {
         self.subject.value(self.graph, address, len, life)
     }
@@ -200,9 +205,9 @@ impl Subject {
         }
     }
 
-    /// The same, and it says which threads are alike, unless somebody tells them apart.
+    /// The same, and it says which threads are alike, unless the program tells them apart.
     pub fn comparing_threads(self, compares_threads: bool) -> Subject {
-        Subject { compares_threads: compares_threads && !self.tracked.contains(Site::Identity), ..self }
+        Subject { compares_threads: compares_threads && !self.tracked.contains(Observable::Identity), ..self }
     }
 
     /// With the numbers that locations had before.
@@ -224,7 +229,7 @@ impl Subject {
             return state.fail(Halt::Failure(failure));
         }
         state.looked = false;
-        match state.vm.step(id, cue, clock, events, &Explorer { subject: self, causes, graph }) {
+        match state.vm.step(id, cue, clock, events, &GraphAnswers { subject: self, causes, graph }) {
             Ok(stepped) if stepped.went_on => self.follow(state, id, stepped),
             Ok(waiting) => waiting.action,
             Err(halt) => state.fail(halt),
@@ -234,7 +239,7 @@ impl Subject {
     /// Somebody tells threads apart that are alike: exploring begins again, unless something is wrong already.
     fn tell_apart(&self, state: &mut State, action: graph::Action) -> graph::Action {
         if action != graph::Action::Fail {
-            state.issue = Some(Issue::Shared(Site::Identity));
+            state.issue = Some(Issue::Shared(Observable::Identity));
         }
         graph::Action::Fail
     }
@@ -299,7 +304,7 @@ impl Subject {
             Visited::AlikeButForBlocks | Visited::Alike { .. } => true,
         };
         let undone = matches!(visited, Visited::Alike { undone: true, .. });
-        let site = if undone { Site::Undoing(point.place) } else { site_of_loop(point) };
+        let site = if undone { Observable::Undoing(point.place) } else { site_of_loop(point) };
         if of_interest && !self.tracked.contains(site) {
             state.issue = Some(Issue::Shared(site));
             return graph::Action::Fail;
@@ -311,11 +316,11 @@ impl Subject {
             _ => false,
         };
         if touches && !self.tracked.is_touched() {
-            state.issue = Some(Issue::Shared(Site::Touching));
+            state.issue = Some(Issue::Shared(Observable::Touching));
             return graph::Action::Fail;
         }
         match visited {
-            Visited::Alike { events, undone: true, .. } if self.tracked.contains(Site::Noticed) => {
+            Visited::Alike { events, undone: true, .. } if self.tracked.contains(Observable::Noticed) => {
                 self.iterate_again(state, id, point, action, events)
             }
             Visited::Alike { events, .. } => graph::Action::Spin { events },
@@ -349,7 +354,7 @@ impl Subject {
         self.loc(address, AtomicWidth::W32, life)
     }
 
-    /// The location of the queue of a futex, which is not in memory: who waits, and whether somebody has entered it.
+    /// The location of the queue of a futex, which is not in memory: which threads wait, and whether a thread has locked it.
     fn queue(&self, word: u64) -> Result<Loc, String> {
         self.word(word | QUEUE_BIT, 0)
     }
@@ -418,7 +423,7 @@ impl Subject {
         }
     }
 
-    /// All threads that are left wait for ever.
+    /// All remaining threads are blocked forever.
     fn deadlock(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let waiting = left.map(|(id, _)| {
@@ -428,7 +433,7 @@ impl Subject {
         Failure::deadlock(waiting.collect())
     }
 
-    /// Threads spin, and nobody is left who could change what they read.
+    /// Threads spin, and no other thread can change what they read.
     fn non_termination(&self, state: &State, graph: &Graph) -> Failure {
         let left = graph.threads().filter(|(_, thread)| !thread.is_finished());
         let (spinning, blocked): (Vec<_>, Vec<_>) =
@@ -478,9 +483,9 @@ fn readers(graph: &Graph, writes: &[EventId]) -> Vec<ThreadId> {
     held.into_iter().filter(|(_, count)| *count > 0).map(|(thread, _)| thread).collect()
 }
 
-impl Interpreter<graph::Action> for Explorer<'_> {
+impl Interpreter<graph::Action> for GraphAnswers<'_> {
     fn translate(&self, stop: Stop, life: u32) -> Result<Translated<graph::Action>, String> {
-        let Explorer { subject, .. } = self;
+        let GraphAnswers { subject, .. } = self;
         let Stop::Action(action) = stop else { return Ok(Translated::Action(graph::Action::Exit)) };
         Ok(Translated::Action(match action {
             // Time passes, or it does not: the order of events shows which.
@@ -662,9 +667,9 @@ impl Program for Subject {
 
     #[inline]
     fn may_undo(&self, state: &State, thread: ThreadId) -> bool {
-        let undoes = |point: LoopPoint| self.tracked.contains(Site::Undoing(point.place));
+        let undoes = |point: LoopPoint| self.tracked.contains(Observable::Undoing(point.place));
         self.tracked.has_undoing_loops()
-            && !self.tracked.contains(Site::Noticed)
+            && !self.tracked.contains(Observable::Noticed)
             && state.trails.all_points(vm_thread(thread)).any(undoes)
     }
 
@@ -775,7 +780,7 @@ impl Program for Subject {
     }
 
     fn is_lesson_of_trial(&self, issue: &Issue) -> bool {
-        self.is_lesson(issue) && !matches!(issue, Issue::Shared(Site::Seen(_)))
+        self.is_lesson(issue) && !matches!(issue, Issue::Shared(Observable::Seen(_)))
     }
 
     fn spot(&self, state: &State, thread: ThreadId, loc: Option<Loc>) -> Option<Spot> {
@@ -841,8 +846,8 @@ fn may_come_later(graph: &Graph, thread: ThreadId, access: &Late) -> bool {
 }
 
 /// What has to be known of a loop that may wait, or try again, at this place.
-fn site_of_loop(point: LoopPoint) -> Site {
-    if point.retries { Site::Retries } else { Site::Loop(point.place) }
+fn site_of_loop(point: LoopPoint) -> Observable {
+    if point.retries { Observable::Retries } else { Observable::Loop(point.place) }
 }
 
 /// The locations that may have pointers in them.
