@@ -26,6 +26,9 @@ use super::memory::AllocKind;
 use super::thread::{Reply, ThreadId};
 use super::trap::Checked;
 
+/// The explorer lists what there is to choose from: with more than this, that alone can take all memory.
+const MOST_CHOICES: u64 = 1 << 20;
+
 /// Numbers of errors, as on Linux.
 mod errno {
     pub const ENOENT: u64 = 2;
@@ -110,6 +113,10 @@ pub fn call(context: &mut Context, site: u32) -> Checked<Flow> {
             let [n] = context.args(site);
             if n == 0 {
                 return Err(Fault::undefined("`dpor::choose(0)`: there is nothing to choose from").into());
+            }
+            if n > MOST_CHOICES {
+                let what = format!("`dpor::choose({n})`: at most {MOST_CHOICES} can be chosen from");
+                return Err(Fault::unsupported(what).into());
             }
             Ok(context.stop(Action::Choose { n }, register(site)))
         }

@@ -1,4 +1,4 @@
-//! Loops that do not end.
+//! Loops that do not end, and choices that cannot be listed.
 
 use std::hint::black_box;
 
@@ -18,4 +18,10 @@ fn long_loop() {
         n = n % 1_000 + 1;
     }
     assert_eq!(n, 1);
+}
+
+#[dpor::test]
+fn choice_among_too_many() {
+    // OUTCOME: unsupported
+    black_box(dpor::choose(1 << 31));
 }
