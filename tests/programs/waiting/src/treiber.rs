@@ -106,10 +106,10 @@ fn pushes_and_a_pop() {
     assert_eq!(all(&stack, popped), [1, 2]);
 }
 
-// A pop that fails has read a node, which is held against whoever frees it: it is explored once.
+// Two pushes and two pops, each in program order, in any order of the four: 6.
 #[dpor::test]
 fn pushes_of_one_and_pops_of_another() {
-    // COUNT: rc11 6.. sc 6.. tso 6.. pso 6..
+    // COUNT: rc11 6 sc 6 tso 6 pso 6
     // LEVELS: off 6.. stale 6.. in-place 6.. full 6..
     let stack = Stack::new(RIGHT);
     let push = || [1, 2].map(|value| stack.push(value));
