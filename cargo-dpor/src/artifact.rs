@@ -164,7 +164,12 @@ impl Artifact {
 /// Reads a test from a file: its program, and the source that it was made of.
 fn read(path: &Path) -> Result<(Binary, Sources)> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let (mut artifact, program) = Artifact::from_bytes(&bytes, path)?;
+    decode(&bytes, path)
+}
+
+/// The same, of the contents of such a file.
+fn decode(bytes: &[u8], path: &Path) -> Result<(Binary, Sources)> {
+    let (mut artifact, program) = Artifact::from_bytes(bytes, path)?;
     let sources = Sources::of(std::mem::take(&mut artifact.sources));
     let digest = artifact.digest;
     let binary = artifact.into_binary(program);
@@ -236,11 +241,8 @@ mod tests {
     }
 
     fn error(artifact: &Artifact) -> String {
-        let path = std::env::temp_dir().join(format!("cargo-dpor-artifact-{}.dpor", std::process::id()));
-        fs::write(&path, artifact.to_bytes().unwrap()).unwrap();
-        let read = read(&path);
-        fs::remove_file(&path).unwrap();
-        read.map(|_| String::new()).unwrap_or_else(|error| format!("{error:#}"))
+        let decoded = decode(&artifact.to_bytes().unwrap(), Path::new("test.dpor"));
+        decoded.map(|_| String::new()).unwrap_or_else(|error| format!("{error:#}"))
     }
 
     #[test]

@@ -246,6 +246,14 @@ fn progress_is_reported_while_exploring() {
         assert!(watcher.join().is_ok());
         assert_eq!(progress.executions(), report.stats.executions);
     });
+}
+
+/// The first worker estimates between the executions that it explores. One worker explores all of them; of two, the other
+/// may be done before the first has begun.
+#[test]
+fn the_number_of_executions_is_estimated_while_exploring() {
+    let progress = Progress::default();
+    explore_with(&programs::inc(5), &config(1), Some(&progress), || ());
     assert!(progress.estimate().samples > 0);
     assert!(progress.estimate().mean() > 0.0);
 }

@@ -9,9 +9,9 @@ const VERSION: &str = "0.1.0";
 #[test]
 fn the_tool_works_when_it_is_built_from_the_packages_alone() {
     let packages = publishable();
-    assert_eq!(packages, ["cargo-dpor", "dpor", "dpor-driver", "dpor-engine", "dpor-macros"]);
+    assert_eq!(packages, ["cargo-dpor", "dpor", "dpor-driver", "dpor-engine", "dpor-macros", "dpor-system"]);
     let directory = Directory::new(&packages);
-    let tool = directory.build(&["dpor-driver", "dpor-engine"]);
+    let tool = directory.build(&["dpor-driver", "dpor-engine", "dpor-system"]);
     let user = directory.user();
     let mut command = Command::new(tool);
     command.args(["dpor", "test"]).current_dir(user).env_remove("RUSTUP_TOOLCHAIN");
