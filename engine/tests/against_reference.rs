@@ -4,7 +4,7 @@
 
 use dpor_engine::graph::{MemOrder, Test, Then};
 use dpor_reference::agreement::{
-    LOOP_MODELS, agrees_in, agrees_in_all, agrees_on_loops, agrees_on_races, agrees_on_waiting, cases,
+    LOOP_MODELS, MODELS, agrees_in, agrees_in_all, agrees_on_loops, agrees_on_races, agrees_on_waiting, cases,
 };
 use dpor_reference::axioms::Model;
 use dpor_reference::generate::{Loops, Shape, counting, program};
@@ -29,6 +29,15 @@ proptest! {
         prog in program(Shape { strong: true, ..Shape::plain_atomics() })
     ) {
         agrees_in(&prog, &[Model::Rc11], &[1])?;
+    }
+
+    /// Threads that compete for one location: under reads-from equivalence, updates leave the least freedom to the order of
+    /// writes, and stores the most.
+    #[test]
+    fn updates_among_stores(
+        prog in program(Shape { locations: 1, events: 8, reads: 6, updates: true, ..Shape::plain_atomics() })
+    ) {
+        agrees_in(&prog, &MODELS, &[1])?;
     }
 
     #[test]
@@ -120,4 +129,21 @@ fn blocked_beside_one_that_has_waited() {
     ];
     let prog = Prog { threads, spawned: false };
     agrees_on_waiting(&prog).unwrap();
+}
+
+/// Under reads-from equivalence: a chain of updates, of which the last belongs to a thread that has stored before, and a
+/// load that reads from it.
+#[test]
+fn a_chain_of_updates_between_stores() {
+    let order = MemOrder::Relaxed;
+    let store = Stmt::Store { loc: 0, val: Val::Const(1), order };
+    let exchange = |value| Stmt::Xchg { reg: 0, loc: 0, val: Val::Const(value), order };
+    let cas = Stmt::Cas { reg: 0, loc: 0, expected: 2, new: 1, order, failure: order, weak: false };
+    let threads = vec![
+        vec![store.clone(), store.clone()],
+        vec![exchange(2), Stmt::Load { reg: 0, loc: 0, order }],
+        vec![store, exchange(1)],
+        vec![cas],
+    ];
+    agrees_in_all(&Prog { threads, spawned: false }).unwrap();
 }

@@ -102,7 +102,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             let chosen = optional.iter().enumerate().filter(|(index, _)| choice >> index & 1 == 1);
             let cut = chosen.fold(forced, |mask, (_, position)| mask | 1 << position);
             let Some(porf) = self.porf_of_cut(loc, own, cut, write) else { continue };
-            let revisiter = Revisiter { thread, porf: &porf, id: write };
+            let revisiter = Revisiter { thread, porf: &porf, id: write, reads: None };
             if revisiter.depends_on(self.graph(), read) || !self.is_maximal_extension(read, &revisiter) {
                 continue;
             }

@@ -298,8 +298,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let graph = self.levels.current();
         let reads = &graph.location(loc).reads;
         let Some(&earliest) = reads.first() else { return };
+        let reads = self.read_part(thread, write, loc, writes);
         let porf = std::mem::take(&mut self.buffers.porf);
-        let revisiter = Revisiter { thread, porf: &porf, id: write };
+        let revisiter = Revisiter { thread, porf: &porf, id: write, reads };
+        let graph = self.levels.current();
         let rival = rival(graph, loc, write, writes);
         for index in (earliest.index()..graph.len()).rev() {
             let id = EventId::new(index);

@@ -4,7 +4,7 @@
 //! added maximally: of all graphs that differ in the deleted part only, exactly one is like that, so that the revisit
 //! happens exactly once.
 
-use crate::graph::{Action, EventId, Graph, ThreadId, View, contains};
+use crate::graph::{Action, EventId, Graph, Loc, MemOrder, RmwOp, ThreadId, View, Width, contains};
 
 /// A write that looks for reads to revisit.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,25 @@ pub(super) struct Revisiter<'a> {
     pub porf: &'a View,
     /// Itself, if it is in the graph already.
     pub id: EventId,
+    /// What it reads, if it is a read-modify-write.
+    pub reads: Option<ReadPart>,
+}
+
+/// The read of a read-modify-write that looks for reads to revisit. It is causally before the write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadPart {
+    pub source: EventId,
+    /// An exchange with the ordering of the read-modify-write.
+    pub action: Action,
+    /// Whether the coherence order that the graph has allows it.
+    pub fits: bool,
+}
+
+impl ReadPart {
+    pub fn new(loc: Loc, source: EventId, order: MemOrder, fits: bool) -> ReadPart {
+        let action = Action::Rmw { loc, order, op: RmwOp::Xchg, width: Width::W64, operand: 0 };
+        ReadPart { source, action, fits }
+    }
 }
 
 impl Revisiter<'_> {

@@ -246,7 +246,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// Pushes a choice, if it fits together.
     fn decide_overtake(&mut self, thread: ThreadId, read: EventId, before: u64) {
         let Some(porf) = self.porf_of_overtaking(thread, read, before) else { return };
-        let revisiter = Revisiter { thread, porf: &porf, id: EventId::NONE };
+        let revisiter = Revisiter { thread, porf: &porf, id: EventId::NONE, reads: None };
         let graph = self.graph();
         // One that was overtaken before can be overtaken again only by those who depend on who did: others could have done so
         // in the first place.

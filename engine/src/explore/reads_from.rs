@@ -8,7 +8,9 @@
 //! comes last in the order of preference, and of those the one that comes last in program order. A read is added
 //! maximally if it reads from the latest of what was there before or is causally before the write that would delete it;
 //! a write always is. So there is one graph that differs in the deleted part only in which a revisit happens. Whatever
-//! can be last can be read from, so that this graph is consistent, and is explored.
+//! can be last can be read from, so that this graph is consistent, and is explored. If the write that would delete it is
+//! a read-modify-write, what that reads is causally before it, too, and says something about the witness: it may keep
+//! a write from being the last.
 //!
 //! *Speed.* Where the graph has but one witness (see [`crate::graph::Ties`]), all that is asked of a witness is asked of
 //! that one, as under trace equivalence. What holds in the current witness can hold. Only else one is searched for.
@@ -16,7 +18,7 @@
 use super::buffers::Buffers;
 use super::choice::Choice;
 use super::decide::{Writes, effect_of_read, is_enabled};
-use super::maximal::{Revisiter, is_maximally_added};
+use super::maximal::{ReadPart, Revisiter, is_maximally_added};
 use super::program::Program;
 use super::revisit::Write;
 use super::visit::Visitor;
@@ -32,7 +34,7 @@ pub(super) enum Part<'a> {
     Whole,
     /// What was added before this event.
     Before(EventId),
-    /// What was added before this event, or is causally before a write.
+    /// What was added before this event, or is causally before a write: also what that write itself reads.
     Previous(EventId, Revisiter<'a>),
 }
 
@@ -42,6 +44,14 @@ impl Part<'_> {
             Part::Whole => true,
             Part::Before(end) => id < *end,
             Part::Previous(end, write) => id < *end || (id != *end && id != write.id && write.depends_on(graph, id)),
+        }
+    }
+
+    /// Whether the witness of the whole graph is one of this part.
+    fn has_witness_of_whole(&self) -> bool {
+        match self {
+            Part::Previous(_, write) => write.reads.is_none_or(|read| read.fits),
+            Part::Whole | Part::Before(_) => true,
         }
     }
 }
@@ -74,6 +84,10 @@ impl Parts {
             }
         }
         self.graph.end_copy(whole, end.index(), &self.renaming);
+        if let Some(Revisiter { thread, reads: Some(read), .. }) = write {
+            let rf = self.renaming.get(read.source);
+            self.graph.append(thread, read.action, Effect { rf, ..Effect::answer(0) });
+        }
     }
 }
 
@@ -97,7 +111,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     pub(super) fn can_be_last(&mut self, part: Part<'_>, loc: Loc, write: EventId) -> bool {
         let graph = self.levels.current();
         let mut others = graph.location(loc).co.iter().copied().filter(|&other| part.contains(graph, other));
-        if others.next_back() == Some(write) {
+        if part.has_witness_of_whole() && others.next_back() == Some(write) {
             return true;
         }
         if graph.location(loc).is_settled() {
@@ -118,7 +132,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// The latest write of a location in this part of the graph.
+    /// The latest write of a location in this part of the graph; none if the part has no witness.
     #[inline(never)]
     pub(super) fn latest(&mut self, part: Part<'_>, loc: Loc) -> EventId {
         let graph = self.levels.current();
@@ -130,7 +144,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let mut writes: Vec<EventId> = within.collect();
         writes.sort_by_cached_key(|&write| std::cmp::Reverse(graph.rank_of_write(write)));
         let found = writes.into_iter().find(|&write| self.can_be_last(part, loc, write));
-        found.unwrap_or(EventId::INIT)
+        found.unwrap_or(EventId::NONE)
     }
 
     /// The latest value of a location, if any event accesses it.
@@ -327,6 +341,20 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         if event.is_read && !graph.is_settled() && graph.location(event.loc).co_max() != graph.last() {
             self.renew_witness();
         }
+    }
+
+    /// What a write that looks for reads to revisit reads itself, as far as that says something about the witness.
+    pub(super) fn read_part(&mut self, thread: ThreadId, write: EventId, loc: Loc, writes: Writes) -> Option<ReadPart> {
+        let graph = self.levels.current();
+        let source = match writes {
+            Writes::RightAfter(source, _) if graph.has_witness() && !graph.is_settled() => source,
+            _ => return None,
+        };
+        let (order, fits) = match write.is_some() {
+            true => (graph.event(write).action.order(true), true),
+            false => (graph.thread(thread).pending.order(true), self.fits(thread, loc, source)),
+        };
+        Some(ReadPart::new(loc, source, order, fits))
     }
 
     /// Whether a write can revisit a read is not for floors to say: a store can always, being the last in what is

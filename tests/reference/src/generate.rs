@@ -21,6 +21,8 @@ pub struct Shape {
     pub spawned: bool,
     /// Most accesses and fences are SeqCst.
     pub strong: bool,
+    /// Every second access is an update.
+    pub updates: bool,
     pub loops: Loops,
     /// Reader-writer locks, tokens and the like, and what happens in several ways.
     pub primitives: bool,
@@ -48,6 +50,7 @@ impl Shape {
             waiting: false,
             spawned: false,
             strong: false,
+            updates: false,
             loops: Loops::None,
             primitives: false,
         }
@@ -101,6 +104,9 @@ fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
         |(reg, loc, expected, new, order, failure)| Stmt::Cas { reg, loc, expected, new, order, failure, weak: false },
     );
     let fence = fence_order().prop_map(|order| Stmt::Fence { order });
+    if shape.updates {
+        return prop_oneof![4 => load, 6 => store, 2 => add, 4 => xchg, 4 => cas, 1 => fence].boxed();
+    }
     if !shape.waiting {
         return prop_oneof![6 => load, 6 => store, 1 => add, 1 => xchg, 2 => cas, if shape.strong { 5 } else { 2 } => fence].boxed();
     }

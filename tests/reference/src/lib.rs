@@ -1,6 +1,7 @@
 //! A brute-force reference for the explorer: it enumerates all candidate executions of a small program and keeps those
 //! that the axioms of a model allow. It shares no code with the explorer, and is as slow as it looks.
 
+pub mod accesses;
 pub mod agreement;
 pub mod alike;
 pub mod axioms;

@@ -8,7 +8,7 @@ use std::thread;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dpor_reference::loops::random::new_seed;
 use dpor_reference::soak::{Soak, Summary};
-use dpor_reference::{alike, commuting, loops};
+use dpor_reference::{accesses, alike, commuting, loops};
 use dpor_tests::sequential::Sequential;
 use dpor_tests::soak::{self, profile::Profile};
 
@@ -56,6 +56,8 @@ enum Kind {
     Alike,
     /// Updates that commute, up to swaps of these.
     Commuting,
+    /// No loops: loads, stores, updates, fences and branches.
+    Accesses,
 }
 
 #[derive(Args)]
@@ -90,6 +92,7 @@ fn engine(which: &Which, jobs: Option<usize>, kind: Kind) -> bool {
         Kind::Loops => soak.run(loops::difference::compare_nth, print_difference),
         Kind::Alike => soak.run(alike::compare_nth, print_difference),
         Kind::Commuting => soak.run(commuting::compare_nth, print_difference),
+        Kind::Accesses => soak.run(accesses::compare_nth, print_difference),
     };
     let Summary { compared, too_large, differences } = summary;
     println!("\nseed {seed}: {compared} programs compared, {too_large} too large, {differences} differ");
