@@ -27,6 +27,7 @@ mod memory;
 mod overlay;
 mod partition;
 mod picture;
+mod pool;
 mod progress;
 mod reason;
 mod replay;
