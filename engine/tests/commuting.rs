@@ -2,7 +2,7 @@
 //! model and with any number of workers.
 
 use dpor_engine::explore::{Config, explore};
-use dpor_engine::graph::MemOrder;
+use dpor_engine::graph::{MemOrder, Test, Then};
 use dpor_engine::model::MemoryModel;
 use dpor_reference::agreement::{LOOP_MODELS, agrees_on_commuting, cases};
 use dpor_reference::commuting::{compare, kinds};
@@ -12,7 +12,7 @@ use dpor_reference::readers;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(2_000))]
 
     #[test]
     fn counters_and_loads(prog in programs(0)) {
@@ -36,7 +36,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(700))]
 
     #[test]
     fn readers_of_a_lock(prog in readers::programs(0)) {
@@ -51,6 +51,23 @@ proptest! {
     #[test]
     fn readers_that_come_again(prog in readers::programs(2)) {
         readers::compare(&prog)?;
+    }
+}
+
+/// Behind a release fence, a reader that locks releases to those that lock after it. So not every order of readers fits what
+/// they load; if both have such a fence, one of them sees what the other has stored.
+#[test]
+fn readers_behind_release_fences() {
+    let (lock, x, y) = (0, 1, 2);
+    let locks = Stmt::Await { reg: 3, loc: lock, test: Test::Below(9), then: Then::Add(1), order: MemOrder::Acquire };
+    let unlocks = Stmt::Count { loc: lock, k: u64::MAX, order: MemOrder::Release, test: None };
+    let fence = Stmt::Fence { order: MemOrder::Release };
+    let store = |loc| Stmt::Store { loc, val: Val::Const(1), order: MemOrder::Relaxed };
+    let load = |loc| Stmt::Load { reg: 0, loc, order: MemOrder::Relaxed };
+    let behind = |own, other| vec![store(own), fence.clone(), locks.clone(), load(other)];
+    let without = vec![locks.clone(), load(x), unlocks];
+    for threads in [vec![behind(x, y), without], vec![behind(x, y), behind(y, x)]] {
+        readers::compare(&Prog { threads, spawned: false }).unwrap();
     }
 }
 

@@ -331,11 +331,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         (!self.overlap_at_once(loc) && self.in_one_order().is_none()).then_some(Lesson::Ordered(loc))
     }
 
-    /// Whether all readers of each layer can lock before any of them unlocks, so that none acquires from another.
+    /// Whether all readers of each layer can lock before any of them unlocks, so that none acquires from another. Behind a release
+    /// fence, locking releases, too.
     fn overlap_at_once(&self, loc: Loc) -> bool {
         let graph = self.graph();
-        let fences = |event: &Event| event.is_fence() && event.order.is_acquire();
-        if graph.locations_with_blind() != [loc] || graph.events().any(|(_, event)| fences(event)) {
+        if graph.locations_with_blind() != [loc] || graph.events().any(|(_, event)| event.is_fence()) {
             return false;
         }
         let co = &graph.location(loc).co;
