@@ -159,11 +159,32 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         // A single update reads what was there at first, whatever happens elsewhere.
         let mut locs = graph.locations_with_blind();
         locs.retain(|&loc| graph.location(loc).co.len() > 2);
-        if !self.model.orders_updates() && locs.len() < 2 {
+        let count = locs.len();
+        if !self.model.orders_updates() && count < 2 {
             locs.retain(|&loc| self.is_fenced(loc));
         }
         locs.retain(|&loc| !self.graph().has_read_locks_at(loc));
+        if !fences && !self.opens_questions(id, count) {
+            locs.retain(|&loc| {
+                let is_own = loc == event.loc;
+                debug_assert!(
+                    is_own || !self.is_constrained(loc),
+                    "{id:?} makes the order of updates matter at {loc:?}"
+                );
+                is_own
+            });
+        }
         locs.into_iter().find(|&loc| self.is_constrained(loc)).map(Lesson::Ordered)
+    }
+
+    /// Whether an event may have made the order of updates matter elsewhere than at its own location; there are so many where it
+    /// may matter now. What each of them [admits](Self::is_constrained) depends on the events there alone, and was looked at when
+    /// the last of these came, unless the graph is new, or there was only one such location before.
+    fn opens_questions(&self, id: EventId, locations: usize) -> bool {
+        let graph = self.graph();
+        let event = graph.event(id);
+        let is_new = id.index() == 1 || graph.event(EventId::new(id.index() - 1)).revisited;
+        event.revisited || is_new || event.is_write && locations == 2
     }
 
     /// Whether a fence makes some blind update of a location acquire, so that it has to come before others of its layer.
