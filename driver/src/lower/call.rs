@@ -179,8 +179,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if !self.is_known {
             return;
         }
-        if let Spot::Registers(Part::Scalar(prim, _), reg, layout) = spot {
-            self.check_valid(prim, reg, layout);
+        match spot {
+            Spot::Registers(Part::Scalar(prim, _), reg, layout) => self.check_valid(prim, reg, layout),
+            // Loading a scalar checks it.
+            Spot::Memory(place) if matches!(self.repr(place.layout), Repr::One(_)) => _ = self.load(spot),
+            _ => {}
         }
         self.reference_result(spot);
     }
