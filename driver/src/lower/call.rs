@@ -2,6 +2,7 @@
 
 use dpor_engine::program::{Op, Origin, Reg, Unwind, Width};
 use rustc_abi::ExternAbi;
+use rustc_hir::def::DefKind;
 use rustc_index::bit_set::DenseBitSet;
 use rustc_middle::mir::{self, BasicBlock, Local, UnwindAction};
 use rustc_middle::ty::layout::TyAndLayout;
@@ -178,8 +179,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if !self.is_known {
             return;
         }
-        if let Spot::Registers(Part::Scalar(prim, _), reg, layout) = spot {
-            self.check_valid(prim, reg, layout);
+        match spot {
+            Spot::Registers(Part::Scalar(prim, _), reg, layout) => self.check_valid(prim, reg, layout),
+            // Loading a scalar checks it.
+            Spot::Memory(place) if matches!(self.repr(place.layout), Repr::One(_)) => _ = self.load(spot),
+            _ => {}
         }
         self.reference_result(spot);
     }
@@ -246,8 +250,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
     /// Whether a function takes any number of arguments, which is not lowered.
     fn is_c_variadic(&self, instance: Instance<'tcx>) -> bool {
         let def_id = instance.def_id();
-        self.tcx.def_kind(def_id).is_fn_like()
-            && !self.tcx.is_closure_like(def_id)
+        matches!(self.tcx.def_kind(def_id), DefKind::Fn | DefKind::AssocFn)
             && self.tcx.fn_sig(def_id).skip_binder().c_variadic()
     }
 

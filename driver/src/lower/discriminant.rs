@@ -113,7 +113,17 @@ impl<'tcx> Lowering<'_, 'tcx> {
     fn require_inhabited(&mut self, layout: TyAndLayout<'tcx>, prim: Prim, tag: Atom) {
         let Variants::Multiple { variants, .. } = &layout.variants else { return };
         let uninhabited = variants.indices().filter(|variant| layout.is_variant_uninhabited(*variant));
-        let tags: Vec<u128> = uninhabited.filter_map(|variant| Some(self.tag_of(layout, variant)?.1)).collect();
+        let mut tags: Vec<u128> = uninhabited.filter_map(|variant| Some(self.tag_of(layout, variant)?.1)).collect();
+        // The variant without a tag may be among the others: the tag that it would have is none.
+        if let Variants::Multiple {
+            tag_encoding: TagEncoding::Niche { untagged_variant, niche_variants, niche_start },
+            ..
+        } = &layout.variants
+            && (niche_variants.start..=niche_variants.last).contains(untagged_variant)
+        {
+            let index = untagged_variant.as_u32() - niche_variants.start.as_u32();
+            tags.push(u128::from(index).wrapping_add(*niche_start));
+        }
         if !self.is_known || prim.size > 8 {
             return;
         }

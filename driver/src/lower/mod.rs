@@ -23,6 +23,7 @@ mod rvalue;
 mod simd;
 mod simd_memory;
 mod statement;
+mod suspects;
 mod terminator;
 mod unsize;
 
@@ -74,6 +75,10 @@ pub struct Lowering<'b, 'tcx> {
     start: Label,
     /// What is dead where loops begin.
     dead: dead::DeadAtLoops,
+    /// Pointers that are looked at more closely.
+    suspects: suspects::Suspects,
+    /// Whether references are looked at that may dangle.
+    may_dangle: bool,
     /// Where the result goes, if it is made in the frame first.
     moved_to: Option<Reg>,
     /// The hidden argument of `#[track_caller]` functions.
@@ -118,6 +123,8 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
             blocks,
             start,
             dead: Default::default(),
+            suspects: suspects::Suspects::none(),
+            may_dangle: false,
             moved_to: None,
             caller_location: None,
             used_temporaries: Vec::new(),
@@ -160,6 +167,7 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
 
     /// Gives every local its place and moves the arguments there.
     fn prologue(&mut self) {
+        self.suspects = self.suspects();
         let in_memory = self.locals_in_memory();
         self.dead = self.dead_at_loops(&in_memory);
         let return_layout = self.local_layout(mir::RETURN_PLACE);

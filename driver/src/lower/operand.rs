@@ -52,6 +52,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 let spot = self.spot(*place);
                 let layout = spot.layout();
                 self.access_promises(*place, layout);
+                self.overwritten_promises(*place);
                 (self.load(spot), layout)
             }
             mir::Operand::Constant(constant) => self.constant(constant),

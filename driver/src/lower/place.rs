@@ -103,7 +103,10 @@ impl<'tcx> Lowering<'_, 'tcx> {
             mir::PlaceRef { local: place.local, projection: &projection[..first_deref.unwrap_or(projection.len())] };
         let mut memory = match (self.base_spot(base), first_deref) {
             (spot, None) => return spot,
-            (spot, Some(_)) => self.deref(spot),
+            (spot, Some(_)) => {
+                self.overwritten_promises(place.local.into());
+                self.deref(spot)
+            }
         };
         for elem in &projection[first_deref.map_or(0, |at| at + 1)..] {
             memory = match *elem {
@@ -151,7 +154,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
         MemPlace { addr, meta, layout, align: layout.align.abi }
     }
 
-    fn load_pointer_parts(&mut self, place: MemPlace<'tcx>, pointee: TyAndLayout<'tcx>) -> (Addr, Option<Reg>) {
+    pub(super) fn load_pointer_parts(
+        &mut self,
+        place: MemPlace<'tcx>,
+        pointee: TyAndLayout<'tcx>,
+    ) -> (Addr, Option<Reg>) {
         let data = self.emit.register();
         self.load_prim(Prim::USIZE, place.addr, place.align, data);
         if pointee.is_sized() {

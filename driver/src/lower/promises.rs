@@ -4,6 +4,7 @@
 //!
 //! The standard library makes very many of them in safe code, and keeps them: there, they are not checked.
 
+use dpor_engine::program::address::{GLOBAL_REGION, REGION_BITS};
 use dpor_engine::program::{BinOp, Builtin, IntTy, Op, Reg, Unwind, Width};
 use dpor_engine::verdict::ErrorKind;
 use rustc_abi::{Align, BackendRepr, FieldsShape, TagEncoding, Variants};
@@ -25,6 +26,8 @@ const MAX_PARTS: u32 = 64;
 const MAX_UNROLLED: i32 = 4;
 /// Where there is no signature to compare with.
 const ANY_SIGNATURE: u64 = u64::MAX;
+
+const NO_PROVENANCE: &str = "a pointer is used that was made of an integer, without provenance";
 
 /// What every vtable has, in bytes: the destructor, the size and the alignment.
 const VTABLE_HEADER: u64 = 24;
@@ -48,6 +51,8 @@ enum Promise {
     Part,
     /// The result is a value of its type.
     Value,
+    /// The result may be any bytes.
+    AnyBytes,
 }
 
 impl<'tcx> Lowering<'_, 'tcx> {
@@ -62,6 +67,13 @@ impl<'tcx> Lowering<'_, 'tcx> {
             Promise::Offset { direction, bytes } if bytes || layout.is_sized() => {
                 let (Some(pointer), Some(count)) = (arg(0), arg(1)) else { return };
                 self.check(Builtin::CheckOffset, &[pointer, count], &[element(bytes), direction]);
+                let moved = args[0].node.place().and_then(|place| place.as_local());
+                if moved.is_some_and(|local| self.suspects.unfounded.contains(local)) && element(bytes) != 0 {
+                    let done = self.emit.label();
+                    self.emit.jump_if_not(count, done);
+                    self.unreachable(NO_PROVENANCE);
+                    self.emit.bind(done);
+                }
             }
             Promise::Distance { unsigned, bytes } if bytes || layout.is_sized() => {
                 let (Some(a), Some(b)) = (arg(0), arg(1)) else { return };
@@ -106,7 +118,11 @@ impl<'tcx> Lowering<'_, 'tcx> {
                 self.error(ErrorKind::UndefinedBehavior, "a `NonNull` is created from a null pointer");
                 self.emit.bind(done);
             }
-            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Part | Promise::Value => {}
+            Promise::AnyBytes if layout.is_sized() && self.is_validated(layout) => {
+                let message = format!("a value of type `{ty}` is made of uninitialized memory");
+                self.error(ErrorKind::UninitializedRead, message);
+            }
+            Promise::Offset { .. } | Promise::Distance { .. } | Promise::Part | Promise::Value | Promise::AnyBytes => {}
         }
     }
 
@@ -136,6 +152,28 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if self.is_known && self.is_behind_raw_pointer(place) {
             let spot = self.spot(place);
             self.field_promises(place, &spot);
+        } else if place.is_indirect() {
+            self.overwritten_promises(place.local.into());
+        }
+    }
+
+    /// Checks a pointer whose bytes may have been written through another one.
+    pub(super) fn overwritten_promises(&mut self, place: mir::Place<'tcx>) {
+        let is_overwritten = self.is_known && self.suspects.overwritten.contains(place.local);
+        if is_overwritten && !place.is_indirect() {
+            let spot = self.spot(place.local.into());
+            let layout = spot.layout();
+            let value = self.load(spot);
+            self.check_value(value, layout);
+        }
+    }
+
+    /// Checks an access through a pointer that never was anything but an integer.
+    fn provenance_promises(&mut self, place: mir::Place<'tcx>, accessed: TyAndLayout<'tcx>) {
+        let is_through = place.projection.first() == Some(&mir::PlaceElem::Deref)
+            && !place.projection[1..].contains(&mir::PlaceElem::Deref);
+        if is_through && self.suspects.unfounded.contains(place.local) && accessed.is_sized() && !accessed.is_zst() {
+            self.unreachable(NO_PROVENANCE);
         }
     }
 
@@ -253,6 +291,9 @@ impl<'tcx> Lowering<'_, 'tcx> {
     ) {
         if self.is_known && self.is_behind_raw_pointer(place) {
             self.check_pointer(value, pointer);
+            if let Some(pointee) = pointee(pointer.ty) {
+                self.provenance_promises(place, self.layout(pointee));
+            }
         }
     }
 
@@ -278,6 +319,7 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if !self.is_known || !self.is_behind_raw_pointer(place) {
             return;
         }
+        self.provenance_promises(place, accessed);
         let Some(pointer) = self.last_pointer(place) else { return };
         let Some(pointee) = pointer.ty(self.body, self.tcx).ty.builtin_deref(true) else { return };
         let align = self.layout(self.mono(pointee)).align.abi;
@@ -347,9 +389,29 @@ impl<'tcx> Lowering<'_, 'tcx> {
             (Value::One(..) | Value::Two(..), _) if to.ty.is_any_ptr() || to.ty.is_box() => {
                 self.check_traits(value, from.ty, to.ty);
                 self.check_value(value, to);
+                if from.ty.is_integral() && is_reference(to.ty) {
+                    self.require_empty(value, to.ty);
+                }
             }
             _ => self.check_value(value, to),
         }
+    }
+
+    /// A reference that was made of an integer has no provenance: what it refers to has no bytes.
+    fn require_empty(&mut self, value: Value<'tcx>, ty: Ty<'tcx>) {
+        let Some(pointee) = pointee(ty) else { return };
+        let (done, layout) = (self.emit.label(), self.layout(pointee));
+        match value {
+            _ if layout.is_sized() && layout.is_zst() => {}
+            Value::Two(_, b, _, _, length) if pointee.is_slice() || pointee.is_str() => {
+                let length = self.prim_register(b, length);
+                self.emit.jump_if_not(length, done);
+                self.unreachable(NO_PROVENANCE);
+            }
+            _ if layout.is_sized() => self.unreachable(NO_PROVENANCE),
+            _ => {}
+        }
+        self.emit.bind(done);
     }
 
     /// A vtable must be one, and that of one trait is not that of another.
@@ -377,6 +439,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
         let Some(pointee) = pointee(pointer.ty) else { return };
         let layout = self.layout(pointee);
         match value {
+            // What may dangle is aligned, and not null.
+            Value::One(_, address) | Value::Two(_, _, _, address, _) if self.may_dangle => {
+                let address = self.atom_register(address);
+                let align = if layout.is_sized() { layout.align.abi.bytes() } else { 1 };
+                self.check(Builtin::CheckReference, &[address], &[1, 0, align]);
+            }
             Value::One(prim, atom) if layout.is_sized() => {
                 let address = self.prim_register(prim, atom);
                 if layout.is_uninhabited() {
@@ -416,6 +484,12 @@ impl<'tcx> Lowering<'_, 'tcx> {
 
     fn check_vtable(&mut self, vtable: Reg) {
         self.check(Builtin::CheckReference, &[vtable], &[1, VTABLE_HEADER, 8]);
+        // The compiler makes them, and programs cannot.
+        let (region, bits) = (self.emit.register(), self.atom_register(Atom::Imm(REGION_BITS.into())));
+        self.emit.op(Op::Bin { op: BinOp::Shr, ty: IntTy::U64, dst: region, a: vtable, b: bits });
+        let global = self.atom_register(Atom::Imm(GLOBAL_REGION.into()));
+        self.emit.op(Op::Bin { op: BinOp::Eq, ty: IntTy::U64, dst: region, a: region, b: global });
+        self.require(region, "a pointer to a trait object has something else in place of a vtable");
     }
 
     fn check_reference(&mut self, address: Reg, layout: TyAndLayout<'tcx>) {
@@ -489,6 +563,14 @@ impl<'tcx> Lowering<'_, 'tcx> {
         if *parts == 0 || place.layout.is_zst() || ty.is_union() || matches!(ty.kind(), ty::Coroutine(..)) {
             return;
         }
+        let may_dangle = self.may_dangle;
+        self.may_dangle |= ty.is_like_maybe_dangling();
+        self.validate_parts(place, parts);
+        self.may_dangle = may_dangle;
+    }
+
+    fn validate_parts(&mut self, place: MemPlace<'tcx>, parts: &mut u32) {
+        let ty = place.layout.ty;
         match (&place.layout.fields, &place.layout.variants) {
             _ if is_reference(ty) && self.repr(place.layout) != Repr::Memory => {
                 *parts -= 1;
@@ -514,8 +596,29 @@ impl<'tcx> Lowering<'_, 'tcx> {
             (FieldsShape::Arbitrary { .. }, Variants::Single { .. }) if !ty.is_box() => {
                 self.validate_fields(place, parts);
             }
+            (FieldsShape::Arbitrary { .. }, _) if ty.is_box() => self.validate_box(place, parts),
             _ => {}
         }
+    }
+
+    /// A box with an allocator that has fields: the pointer comes first.
+    fn validate_box(&mut self, place: MemPlace<'tcx>, parts: &mut u32) {
+        let Some(pointee) = pointee(place.layout.ty) else { return };
+        *parts -= 1;
+        let layout = self.layout(pointee);
+        match self.load_pointer_parts(place, layout) {
+            (address, None) if !self.may_dangle => {
+                let address = self.addr_register(address);
+                self.check_reference(address, layout);
+            }
+            (address, Some(meta)) if !self.may_dangle => {
+                let address = self.addr_register(address);
+                self.check_wide_reference(address, meta, pointee);
+            }
+            _ => {}
+        }
+        let allocator = self.field(place, 1);
+        self.validate(allocator, parts);
     }
 
     fn validate_fields(&mut self, place: MemPlace<'tcx>, parts: &mut u32) {
@@ -745,6 +848,7 @@ fn promise(name: &str) -> Option<(Promise, &'static [&'static str])> {
         "read" | "read_unaligned" | "read_volatile" => {
             Some((Promise::Value, &["ptr", "ptr::const_ptr", "ptr::mut_ptr", "ptr::non_null"]))
         }
+        "uninitialized" => Some((Promise::AnyBytes, &["mem"])),
         "transmute_copy" => Some((Promise::Value, &["mem"])),
         _ => None,
     }

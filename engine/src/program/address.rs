@@ -28,6 +28,8 @@ pub const HEAP_REGION: u64 = 2;
 pub const MAX_THREADS: usize = 1000;
 /// The bit that marks stack addresses.
 pub const STACK_BIT: u64 = 1 << 46;
+/// Where the address space ends.
+pub const END: u64 = 1 << 47;
 /// Log2 of the largest frame.
 pub const FRAME_BITS: u32 = 14;
 /// The largest frame, in bytes; locals that do not fit are allocated on their own.

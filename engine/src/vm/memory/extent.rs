@@ -3,7 +3,7 @@
 //! Nothing is accessed, so nothing is tracked: what is found must follow from what the thread itself has done. Memory
 //! that another thread has freed, or keeps for itself, is not judged here but where it is accessed.
 
-use crate::program::address::{HEAP_REGION, REGION_BITS, STACK_BIT};
+use crate::program::address::{END, HEAP_REGION, REGION_BITS, STACK_BIT};
 use crate::program::{FuncId, Slot};
 use crate::verdict::ErrorKind;
 use crate::vm::failure::Fault;
@@ -102,6 +102,9 @@ impl Space<'_> {
     }
 
     fn extent(&self, address: u64) -> Extent {
+        if address >= END {
+            return Extent::Nothing;
+        }
         if address & STACK_BIT != 0 {
             return match self.stack.owns(address) {
                 true => self.own_frame(address),

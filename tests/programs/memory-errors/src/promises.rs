@@ -596,3 +596,112 @@ fn filling_of_more_than_there_can_be() {
     let mut bytes = black_box([0u8; 4]);
     unsafe { ptr::write_bytes(bytes.as_mut_ptr().wrapping_add(1), 1, usize::MAX) }; // ERROR: out-of-bounds
 }
+
+#[dpor::test]
+fn reference_to_the_end_of_the_address_space() {
+    let pointer = ptr::without_provenance::<u8>(black_box(usize::MAX));
+    let reference = unsafe { &*pointer }; // ERROR: out-of-bounds
+    black_box(reference);
+}
+
+#[dpor::test]
+fn reference_that_may_dangle() {
+    let dangling = unsafe { transmute::<usize, mem::MaybeDangling<&u32>>(black_box(16)) };
+    black_box(&raw const dangling);
+    let mut freed = mem::ManuallyDrop::new(Box::new(black_box(5)));
+    unsafe { mem::ManuallyDrop::drop(&mut freed) };
+    let moved = unsafe { ptr::read(&raw const freed) };
+    black_box(&raw const moved);
+    let moved = unsafe { transmute::<mem::ManuallyDrop<Box<i32>>, [mem::ManuallyDrop<Box<i32>>; 1]>(moved) };
+    black_box(&raw const moved);
+}
+
+#[dpor::test]
+fn odd_reference_that_may_dangle() {
+    let pointer = black_box([0u32; 2]).as_ptr().wrapping_byte_add(1);
+    let dangling = unsafe { transmute::<*const u32, mem::MaybeDangling<&u32>>(pointer) }; // ERROR: misaligned
+    black_box(&raw const dangling);
+}
+
+/// An allocator with fields, so that a box with it is more than one pointer.
+#[derive(Clone, Copy)]
+struct Fields(usize, usize);
+
+unsafe impl std::alloc::Allocator for Fields {
+    fn allocate(&self, layout: std::alloc::Layout) -> Result<NonNull<[u8]>, std::alloc::AllocError> {
+        std::alloc::Global.allocate(layout)
+    }
+
+    unsafe fn deallocate(&self, pointer: NonNull<u8>, layout: std::alloc::Layout) {
+        unsafe { std::alloc::Global.deallocate(pointer, layout) }
+    }
+}
+
+#[repr(C)]
+struct Parts<T>(NonNull<T>, MaybeUninit<Fields>);
+
+#[dpor::test]
+fn box_with_an_allocator_of_nothing() {
+    let parts = Parts(NonNull::<u32>::dangling(), MaybeUninit::new(Fields(1, 2)));
+    let number: Box<u32, Fields> = unsafe { transmute(parts) }; // ERROR: null-pointer
+    mem::forget(number);
+}
+
+#[dpor::test]
+fn box_without_its_allocator() {
+    let parts = Parts(NonNull::from(&5u32), MaybeUninit::uninit());
+    let number: Box<u32, Fields> = unsafe { transmute(parts) }; // ERROR: uninitialized-read
+    mem::forget(number);
+}
+
+#[dpor::test]
+fn box_with_an_allocator() {
+    let number = Box::new_in(black_box(5u32), Fields(1, 2));
+    let parts: Parts<u32> = unsafe { transmute(number) };
+    let number: Box<u32, Fields> = unsafe { transmute(parts) };
+    assert_eq!(*number, 5);
+}
+
+#[repr(C)]
+struct Vtable(usize, usize, usize);
+
+trait Marker {}
+
+#[dpor::test]
+fn vtable_made_by_hand() {
+    let (number, vtable) = (black_box(5u32), Vtable(0, 4, 4));
+    let parts = (&raw const number, &raw const vtable);
+    let object = unsafe { transmute::<(*const u32, *const Vtable), *const dyn Marker>(parts) }; // ERROR: undefined-behavior
+    black_box(object);
+}
+
+#[dpor::test]
+fn tag_of_the_variant_that_has_none() {
+    enum Middle {
+        First,
+        Second(bool),
+        Third,
+    }
+    let byte = black_box(3u8);
+    let value = (&raw const byte).cast::<Middle>();
+    // ERROR: undefined-behavior
+    println!("{}", unsafe { matches!(*value, Middle::Second(_)) });
+    black_box([Middle::First, Middle::Third]);
+}
+
+#[dpor::test]
+fn value_from_nowhere() {
+    #[expect(deprecated, reason = "it is tested")]
+    let bytes: [u8; 4] = unsafe { mem::uninitialized() }; // ERROR: uninitialized-read
+    black_box(bytes);
+}
+
+#[dpor::test]
+fn function_that_gives_a_zero_into_memory() {
+    fn gives() -> u32 {
+        black_box(0)
+    }
+    let function = unsafe { transmute::<fn() -> u32, fn() -> NonZero<u32>>(gives) };
+    let number = function(); // ERROR: undefined-behavior
+    black_box(&raw const number);
+}

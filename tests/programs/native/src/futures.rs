@@ -92,6 +92,14 @@ fn errors_and_loops() {
     println!("{value}");
     let closure = async |x: u32| step("closure", x).await + 1;
     println!("{}", block_on(closure(0)));
+    // The future owns what the closure has captured.
+    let name = String::from("once");
+    let closure = async move |x: u32| format!("{name}{}", step("owned", x).await);
+    println!("{}", block_on(call_once(closure)));
+}
+
+async fn call_once(closure: impl AsyncFnOnce(u32) -> String) -> String {
+    closure(1).await
 }
 
 struct CountingWaker(AtomicUsize);
