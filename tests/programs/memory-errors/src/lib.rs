@@ -5,7 +5,7 @@
 //! is for outcomes other than a failure.
 #![cfg(test)]
 #![allow(internal_features, incomplete_features, reason = "what intrinsics are promised, and what is not stable yet")]
-#![feature(allocator_api, core_intrinsics, custom_mir, explicit_tail_calls, maybe_dangling, portable_simd)]
+#![feature(core_intrinsics, custom_mir, explicit_tail_calls, maybe_dangling, portable_simd)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the unsafe blocks are wrong by design")]
 
 mod aborts;

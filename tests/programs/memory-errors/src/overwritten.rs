@@ -1,4 +1,5 @@
 //! References whose bytes are written through a raw pointer, and that are then used as what they no longer are.
+#![allow(clippy::borrow_deref_ref, clippy::let_unit_value, reason = "these are the uses that are tried")]
 
 use std::fmt::{Debug, Display};
 use std::hint::black_box;

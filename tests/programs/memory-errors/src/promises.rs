@@ -3,6 +3,8 @@
 //! is.
 #![allow(
     clashing_extern_declarations,
+    dangling_pointers_from_temporaries,
+    invalid_value,
     invalid_runtime_symbol_definitions,
     dropping_copy_types,
     dead_code,
