@@ -153,6 +153,12 @@ pub fn check_with_progress(
             locations = subject.into_locations();
             continue;
         }
+        let goes_on = config.sampling.is_none() && (report.errors.is_empty() || config.keep_going);
+        if report.complete && goes_on && subject.mixed_statics().filter(|site| tracked.insert(*site)).count() > 0 {
+            restarts.push(Restart { lesson: MIXED_STATICS.into(), stats: report.stats });
+            locations = subject.into_locations();
+            continue;
+        }
         let is_sampled = config.sampling.is_some() && report.errors.is_empty();
         let is_all = report.complete && report.lesson.is_none() && !is_sampled;
         let limit = (!is_all).then(|| reached(config, &report, &watch));
@@ -183,6 +189,9 @@ pub fn replay(
     let Recorded { failure, trace, output } = trace::record(&subject, &recording.schedule)?;
     Ok(Counterexample { failure, trace, output, recording: recording.clone() })
 }
+
+/// Why exploring begins again if a static was accessed both ways, but not in the same execution.
+const MIXED_STATICS: &str = "a static is accessed as an atomic and as other memory, too";
 
 /// So much of the time is for finding out why it was not enough, but no more than a second.
 const FOR_SURVEY: u32 = 10;

@@ -53,7 +53,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// The same for an execution that goes no further because the program has failed: an error is one also if too much was
     /// left out, but others may be missed.
     pub(super) fn audit_failed(&mut self, failure: &Failure<P::Error>) -> Option<Lesson<P::Error>> {
-        matches!(failure, Failure::Program(_)).then(|| self.audit())?
+        matches!(failure, Failure::Program(_)).then(|| self.told_apart_at_end().or_else(|| self.audit()))?
     }
 
     /// Something is left out that reads a location, and is right only if every execution is looked at.
@@ -63,11 +63,11 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         }
     }
 
-    /// Whether an event is a load that an iteration could have come before which was left out.
+    /// Whether an event is a load that an iteration could have come before which was left out, or an attempt after it: the load
+    /// itself need not be in the loop.
     fn is_head(&self, id: EventId) -> bool {
         let event = self.graph().event(id);
-        event.in_loop
-            && event.snapshot.is_some()
+        event.snapshot.is_some()
             && matches!(event.action, Action::Load { .. } | Action::Cas { .. })
             && self.lessons.audited.contains(event.loc)
             && self.leaves_failures_out(event.loc)
@@ -190,7 +190,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 continue;
             }
             let loc = action.loc();
-            if !matches!(place.next, Action::Cas { loc: at, expected, .. } if Some(at) == loc && expected == value) {
+            let confirms =
+                matches!(place.next, Action::Cas { loc: at, expected, .. } if Some(at) == loc && expected == value);
+            // Attempts that are not in a loop are explored.
+            if !confirms || !self.program.may_spin(&self.trials.state, thread) {
                 continue;
             }
             for &other in values[index + 1..].iter().filter(|other| **other != value) {

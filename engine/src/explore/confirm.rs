@@ -18,6 +18,7 @@
 
 use super::AwaitLevel;
 use super::decide::Writes;
+use super::lessons::Lesson;
 use super::maximal::{Revisiter, is_added_freely};
 use super::program::Program;
 use super::trial::{Course, Origin, Place, Reply};
@@ -141,26 +142,44 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     }
 
     /// Whether the pending compare-and-swap of a thread, which reads from this write what it expects, fails without a
-    /// reason and then tries again: that is as good as not having tried.
+    /// reason and leaves the thread in a state in which it was before: that is as good as not having tried.
     pub(super) fn fails_in_vain(&mut self, thread: ThreadId, source: EventId) -> bool {
         let action = self.graph().thread(thread).pending;
-        if !matches!(action, Action::Cas { .. }) || !self.may_spin(thread) {
-            return false;
-        }
-        let first = First { way: 1, ..First::reads(source) };
-        match self.next_attempt(thread) {
-            Some(attempt) => self.is_in_vain(attempt, first),
-            None => self.try_out(thread, action, first).is_some_and(|spin| spin.alone),
-        }
+        matches!(action, Action::Cas { .. })
+            && self.may_spin(thread)
+            && self.try_out(thread, action, First { way: 1, ..First::reads(source) }).is_some_and(|spin| spin.alone)
     }
 
-    /// Whether it makes no difference if an attempt fails in this way.
+    /// Whether it makes no difference if an attempt fails in this way. It may make one if it fails because of what is written
+    /// later: audits find that, if the attempt comes right after the load; otherwise it waits for that.
     fn is_in_vain(&mut self, attempt: Attempt, first: First) -> bool {
-        let Attempt { thread, action, from, distance, load, .. } = attempt;
-        let waits = self.try_out(thread, action, First { from, ..first });
-        if waits.is_some_and(|spin| spin.alone && spin.events > distance) {
+        let Attempt { loc, distance, .. } = attempt;
+        if distance > 1 && !self.may_come_back(loc) {
+            if self.loads_again(attempt, first) {
+                self.learn(Lesson::Repeated(loc));
+            }
+            return false;
+        }
+        if self.loads_again(attempt, first) {
+            if !self.may_come_back(loc) {
+                self.rely_on_audits(loc);
+            }
             return true;
         }
+        self.leads_on_alike(attempt, first)
+    }
+
+    /// Whether a thread whose attempt fails in this way is back before the load, in the same state.
+    fn loads_again(&mut self, attempt: Attempt, first: First) -> bool {
+        let Attempt { thread, action, from, distance, .. } = attempt;
+        let waits = self.try_out(thread, action, First { from, ..first });
+        waits.is_some_and(|spin| spin.alone && spin.events > distance)
+    }
+
+    /// Whether a thread whose attempt fails in this way loads again in another state, or is where it would be had it loaded what
+    /// the attempt has found, and that makes no difference.
+    fn leads_on_alike(&mut self, attempt: Attempt, first: First) -> bool {
+        let Attempt { thread, distance, load, .. } = attempt;
         let event = self.graph().event(load);
         if distance > 1 || event.is_write || !event.snapshot.is_some() {
             return false;
@@ -168,20 +187,21 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let Some(source) = first.source else { return false };
         let head = Head { thread, action: event.action, from: Origin::Saved(event.snapshot.slot as usize) };
         let found = self.graph().written(source, attempt.loc);
-        match self.failed(head, &[Reply::reads(attempt.expected)], found) {
-            Failed::GoesOn | Failed::LoadsAgain => true,
+        let (alike, proved) = match self.failed(head, &[Reply::reads(attempt.expected)], found) {
+            Failed::GoesOn | Failed::LoadsAgain => (true, true),
             Failed::LoadsAgainOtherwise => {
                 let alike = self.not_before(attempt.loc, source).into_iter().all(|write| {
                     let next = Reply::reads(self.graph().written(write, attempt.loc));
                     self.is_simulated(head, &[attempt.expected, found].map(Reply::reads), next)
                 });
-                if alike {
-                    self.rely_on_audits(attempt.loc);
-                }
-                alike
+                (alike, false)
             }
-            Failed::HasEffect => false,
+            Failed::HasEffect => (false, false),
+        };
+        if alike && !(proved && self.may_come_back(attempt.loc)) {
+            self.rely_on_audits(attempt.loc);
         }
+        alike
     }
 
     /// What comes of it if a thread is answered with this, from a head on, and then its attempt to confirm the last of
@@ -200,7 +220,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         let failed = self.leads_to(thread, Course { from, replies: &replies });
         match failed.next {
             _ if has_effect => return Failed::HasEffect,
-            Action::Spin { .. } if !failed.has_effect => return Failed::LoadsAgain,
+            // Back before the load, not only before the attempt.
+            Action::Spin { events } if !failed.has_effect && events as usize >= replies.len() => {
+                return Failed::LoadsAgain;
+            }
             _ if self.is_back(&head, &self.trials.state, failed) => return Failed::LoadsAgainOtherwise,
             _ => {}
         }

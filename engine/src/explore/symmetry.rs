@@ -9,7 +9,7 @@
 //!
 //! `docs/symmetry.md` argues why that is enough, and where no graph is explored twice.
 
-use super::lessons::Lessons;
+use super::lessons::{Lesson, Lessons};
 use super::maximal::Revisiter;
 use super::program::Program;
 use super::visit::Visitor;
@@ -65,6 +65,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn is_told_apart(&self, id: EventId) -> bool {
         let event = self.graph().event(id);
         !matches!(event.action, Action::Join(_)) && self.graph().has_joined_some(event.thread)
+    }
+
+    /// Where an execution goes no further: threads that are alike were told apart if one of them was joined and another was not.
+    /// Whoever has joined the one may have looked at what it returned, if only by itself.
+    pub(super) fn told_apart_at_end(&self) -> Option<Lesson<P::Error>> {
+        let graph = self.graph();
+        let is_apart = || graph.threads().any(|(thread, _)| graph.has_joined_some(thread));
+        (self.lessons.symmetry && graph.has_likes() && is_apart()).then_some(Lesson::ToldApart)
     }
 
     /// The twin of the pending action of a thread, if it has one.

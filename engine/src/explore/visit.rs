@@ -449,7 +449,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if ending == Ending::Blocked && !self.graph().has_witness() && self.waits_for_nothing() {
             return Step::Cut;
         }
-        if let Some(lesson) = self.audit() {
+        if let Some(lesson) = self.told_apart_at_end().or_else(|| self.audit()) {
             return Step::Restart(lesson);
         }
         if let Some(lesson) = self.minds_readers() {

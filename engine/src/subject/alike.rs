@@ -6,6 +6,8 @@
 //! - accesses memory that threads share between spawning one and the other, or between joining one and the other; or
 //!   asks what time it is there, which depends on how long threads that it has joined have slept;
 //! - joins them and finds that not the same is left of both: they return something else, or one has panicked;
+//! - joins one of them and not the other before the execution ends: it may have looked at what is left of the one
+//!   (`explore/symmetry.rs`);
 //! - waits for one of them in another way, or wakes it: that is an event in the memory that it has begun with;
 //! - asks for the id or the name of a thread (`check/identity.rs`).
 //!

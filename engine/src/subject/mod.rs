@@ -215,6 +215,11 @@ impl Subject {
         Subject { locations, ..self }
     }
 
+    /// What has to be known of statics that were accessed as atomics and as other memory, too.
+    pub fn mixed_statics(&self) -> impl Iterator<Item = Observable> {
+        self.basis.mixed_statics().into_iter().map(Observable::Static)
+    }
+
     /// The numbers that locations have, for the next exploration.
     pub fn into_locations(self) -> Locations {
         self.locations.renewed()

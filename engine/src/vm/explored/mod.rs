@@ -20,6 +20,7 @@ mod threads;
 mod universe;
 mod view;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::program::{FuncId, PlaceId};
@@ -30,7 +31,7 @@ use super::action::{Action, Answer, Stop};
 use super::context;
 use super::failure::{Failure, Fault, Late, StackFrame, Waiting};
 use super::image::Image;
-use super::memory::{Atomics, Observable, Tracked};
+use super::memory::{Atomics, Observable, Statics, Tracked};
 use super::objects::{self, Variable};
 use super::thread::ThreadId;
 use super::trap::Halt;
@@ -158,6 +159,7 @@ pub struct Basis<A> {
     entry: FuncId,
     options: Arc<RunOptions>,
     tracked: Arc<Tracked>,
+    statics: Arc<Statics>,
     /// One for each thread that explores.
     universes: Mutex<Vec<Own<A>>>,
 }
@@ -170,8 +172,14 @@ impl<A: Copy> Basis<A> {
             entry,
             options: Arc::new(options.clone()),
             tracked: Arc::new(tracked),
+            statics: Arc::default(),
             universes: Mutex::default(),
         })
+    }
+
+    /// The statics that threads have accessed as atomics and as other memory, too, and whose accesses were not kept.
+    pub fn mixed_statics(&self) -> BTreeSet<u32> {
+        self.statics.mixed()
     }
 
     /// The universe of the thread that asks.

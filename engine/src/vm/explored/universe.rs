@@ -55,8 +55,8 @@ pub struct Universe<A> {
 impl<A: Copy> Universe<A> {
     pub fn new(basis: &Basis<A>) -> Universe<A> {
         let mut vm = Vm::empty(&basis.image, &basis.options);
-        let tracked = Arc::clone(&basis.tracked);
-        vm.heap.tracking = Some(Box::new(Tracking { tracked, ..Tracking::default() }));
+        let (tracked, statics) = (Arc::clone(&basis.tracked), Arc::clone(&basis.statics));
+        vm.heap.tracking = Some(Box::new(Tracking { tracked, statics, ..Tracking::default() }));
         Universe {
             vm,
             threads: Threads::default(),

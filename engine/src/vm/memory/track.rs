@@ -7,7 +7,7 @@
 //! In shared memory atomics are noted. Their value is in the execution graph: a plain read of one must ask for it
 //! ([`Trap::NeedValue`]), a plain write tells it ([`Heap::plain_stores`](super::Heap)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ use super::objects::{AtomId, Deed, Key, Touch, set_noted};
 use super::races::{Kind, Piece, Record};
 use super::sizes::mixed_size_race;
 use super::space::{Space, stack_thread};
+use super::statics::Statics;
 
 /// Something that threads can observe of each other, and that is modelled from the start once a thread does: memory that
 /// threads share, by where it comes from, and state that a thread asks for.
@@ -177,6 +178,9 @@ impl Tracked {
 #[derive(Clone, Debug, Default)]
 pub struct Tracking {
     pub tracked: Arc<Tracked>,
+    /// How statics are accessed, and what this machine has told of that.
+    pub statics: Arc<Statics>,
+    pub told: HashSet<(u64, u64, bool)>,
     /// What happens before the thread's next step.
     pub clock: Vec<u32>,
     /// What that step causally depends on, if threads ask what time it is.
@@ -285,6 +289,9 @@ impl Space<'_> {
         if self.heap.alone {
             return Ok(());
         }
+        if !self.quiet {
+            self.tell_of_static(target, false);
+        }
         let atoms: Vec<AtomId> = match self.heap.objects.has_atoms(target.piece.object) {
             true => self.heap.objects.noted_atoms(target.piece, &self.heap.objects.noted).collect(),
             false => Vec::new(),
@@ -325,6 +332,18 @@ impl Space<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tells of an access to a static, unless all accesses to it are kept.
+    #[inline]
+    fn tell_of_static(&mut self, target: Target, atomic: bool) {
+        let Some(global) = target.global else { return };
+        if let Some(tracking) = self.heap.tracking.as_deref_mut()
+            && tracking.told.insert((target.address, target.size(), atomic))
+            && !tracking.tracked.contains(Observable::Static(global))
+        {
+            tracking.statics.note((target.address, target.size()), global, atomic);
+        }
     }
 
     /// Whether accesses to the atomics in a static are kept.
@@ -434,6 +453,7 @@ impl Space<'_> {
             return Ok(false);
         }
         let Some(target) = self.shared(address, len)? else { return Ok(false) };
+        self.tell_of_static(target, true);
         let kept = target.tracked && target.global.is_none_or(|global| self.is_watched(global));
         let place = self.place();
         let atom = self.heap.objects.atom(target.piece);

@@ -227,3 +227,33 @@ fn by_what_they_have_borrowed() {
     // ERROR: panic
     assert_eq!(*boxes[0], 0);
 }
+
+/// Spawns two threads that are alike, and joins the first or the second of them; nobody waits for the other.
+fn one_of_two<T: Send + 'static>(joined: usize, body: fn() -> T) -> T {
+    let mut threads = vec![thread::spawn(body), thread::spawn(body)];
+    threads.swap_remove(joined).join().unwrap()
+}
+
+// The other one may have come first, and may come later.
+#[dpor::test]
+fn by_the_result_of_the_second() {
+    let found = one_of_two(1, || X.swap(1, Relaxed));
+    // ERROR: panic
+    assert_eq!(found, 1);
+}
+
+#[dpor::test]
+fn by_the_result_of_the_first() {
+    let found = one_of_two(0, || X.swap(1, Relaxed));
+    // ERROR: panic
+    assert_eq!(found, 0);
+}
+
+// The second of three is not joined.
+#[dpor::test]
+fn by_the_results_of_two_of_three() {
+    let [first, _, third] = [(); 3].map(|()| thread::spawn(|| X.fetch_add(1, Relaxed)));
+    let found = (first.join().unwrap(), third.join().unwrap());
+    // ERROR: panic
+    assert_ne!(found, (2, 1));
+}

@@ -8,6 +8,7 @@
 
 mod arcs;
 mod assembly;
+mod attempts;
 mod barriers;
 mod bytes;
 mod channels;

@@ -400,13 +400,20 @@ impl Maker<'_> {
     /// What is done where an attempt fails.
     fn on_failure(&mut self, seen: Reg) -> Vec<Stmt> {
         let loc = self.random.one_of(&[X, Y]);
-        match self.random.below(8) {
+        match self.random.below(10) {
+            // One of the values that make it fail has an effect.
+            8 => vec![Stmt::If { cond: self.is_some_value(seen), then: vec![Stmt::Break] }],
+            9 => vec![Stmt::Assert { cond: Cond { reg: seen, test: Test::IsNot(2) } }],
             0 => vec![self.count(6, 3)],
             1 => vec![self.store(loc, 1)],
             2 => vec![self.load(6, loc)],
             3 => vec![Stmt::Set { reg: 6, val: Val::Sum(seen, 0) }],
             _ => self.extra(),
         }
+    }
+
+    fn is_some_value(&mut self, reg: Reg) -> Cond {
+        Cond { reg, test: Test::Is(self.random.one_of(&[1, 2, 2])) }
     }
 
     fn attempt(&mut self) -> Vec<Stmt> {
@@ -419,9 +426,10 @@ impl Maker<'_> {
             _ => body.extend(self.extra()),
         }
         let new = self.next_value(3);
-        body.push(self.cas(WASTE, 4, loc, Val::Sum(3, 0), new));
+        body.push(self.cas(5, 4, loc, Val::Sum(3, 0), new));
         body.push(Stmt::If { cond: Cond { reg: 4, test: Test::Is(1) }, then: vec![Stmt::Break] });
-        body.extend(self.on_failure(3));
+        let seen = self.random.one_of(&[3, 5]);
+        body.extend(self.on_failure(seen));
         vec![Stmt::Loop { body }]
     }
 
@@ -431,7 +439,10 @@ impl Maker<'_> {
         let new = self.next_value(3);
         let mut body = vec![self.cas(5, 4, loc, Val::Sum(3, 0), new)];
         body.push(Stmt::If { cond: Cond { reg: 4, test: Test::Is(1) }, then: vec![Stmt::Break] });
-        body.push(Stmt::Set { reg: 3, val: Val::Sum(5, 0) });
+        // Some try the same again.
+        if self.random.percent(85) {
+            body.push(Stmt::Set { reg: 3, val: Val::Sum(5, 0) });
+        }
         body.extend(self.on_failure(5));
         vec![first, Stmt::Loop { body }]
     }
@@ -443,8 +454,11 @@ impl Maker<'_> {
             body.push(self.leave_if(3, Vec::new()));
         } else {
             let new = self.next_value(3);
-            body.push(self.cas(WASTE, 5, loc, Val::Sum(3, 0), new));
+            body.push(self.cas(6, 5, loc, Val::Sum(3, 0), new));
             body.push(Stmt::If { cond: Cond { reg: 5, test: Test::Is(1) }, then: vec![Stmt::Break] });
+            if self.random.percent(20) {
+                body.push(Stmt::If { cond: self.is_some_value(6), then: vec![Stmt::Break] });
+            }
         }
         body.push(Stmt::Set { reg: 4, val: Val::Sum(4, 1) });
         body.push(Stmt::If { cond: Cond { reg: 4, test: Test::AtLeast(2) }, then: vec![Stmt::Break] });
