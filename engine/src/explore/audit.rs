@@ -53,7 +53,8 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     /// The same for an execution that goes no further because the program has failed: an error is one also if too much was
     /// left out, but others may be missed.
     pub(super) fn audit_failed(&mut self, failure: &Failure<P::Error>) -> Option<Lesson<P::Error>> {
-        matches!(failure, Failure::Program(_)).then(|| self.told_apart_at_end().or_else(|| self.audit()))?
+        let is_program = matches!(failure, Failure::Program(_));
+        self.told_apart_at_end().or_else(|| is_program.then(|| self.audit())?)
     }
 
     /// Something is left out that reads a location, and is right only if every execution is looked at.

@@ -221,9 +221,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         match failed.next {
             _ if has_effect => return Failed::HasEffect,
             // Back before the load, not only before the attempt.
-            Action::Spin { events } if !failed.has_effect && events as usize >= replies.len() => {
-                return Failed::LoadsAgain;
-            }
+            Action::Spin { events } if !failed.has_effect && events > 1 => return Failed::LoadsAgain,
             _ if self.is_back(&head, &self.trials.state, failed) => return Failed::LoadsAgainOtherwise,
             _ => {}
         }

@@ -9,8 +9,8 @@
 //! not accessed before, since it began to be without effect, is no iteration without effect. The next one, which
 //! accesses the same, is. Of all iterations that access the same, one is enough: wherever another one takes part in a
 //! race, there is an execution in which all but that one are left out. What was accessed before the loop counts for
-//! nothing if a release fence came after it, or a write that was not taken back: these may order it before what others
-//! do.
+//! nothing if a release fence came after it, a write that releases, or one that was not taken back: these may order it before
+//! what others do.
 
 use crate::explore::MAX_WRITES;
 use crate::graph::Action;
@@ -46,7 +46,7 @@ struct Accessed {
 enum Access {
     /// To memory that others contend for.
     Contended(u64),
-    /// No access: a release fence.
+    /// No access: a release fence, or a write that releases.
     Fence,
 }
 
@@ -181,7 +181,8 @@ impl Trails {
         contended != 0 && self.access(thread, Access::Contended(contended))
     }
 
-    /// A thread has passed a release fence.
+    /// Others may be ordered after what a thread has accessed so far: it has passed a release fence, or written something that
+    /// releases.
     pub fn fence(&mut self, thread: ThreadId) {
         if self.accesses_of(thread).next_back().is_some_and(|last| last.what != Access::Fence) {
             let writes = self.write_count(thread);
@@ -233,6 +234,9 @@ impl Trails {
     /// A thread has written something that it may take back, if it is in a loop.
     #[inline]
     pub fn write(&mut self, thread: ThreadId, write: Write) {
+        if write.releases {
+            self.fence(thread);
+        }
         match self.visits.iter().any(|visit| visit.thread == thread) {
             true => self.log(thread, write),
             false => self.clear(thread),
@@ -371,12 +375,14 @@ pub fn may_wait(action: &Action) -> bool {
 
 /// What an action that was answered has changed for others.
 pub fn effect(action: &Action, value: u64, wrote: bool) -> Effect {
+    let releases = action.order(true).is_release();
     let (loc, written) = match *action {
         Action::Fence { order } if order.is_release() => return Effect::Fence,
         Action::Load { .. } | Action::Fence { .. } => return Effect::Nothing,
         Action::Store { loc, value, order } if order.is_atomic() => (loc, value),
         Action::Rmw { loc, .. } | Action::Cas { loc, .. } | Action::Try { loc, .. } => match action.update(value, 0) {
             Some(new) if wrote && new != value => (loc, new),
+            _ if wrote && releases => return Effect::Fence,
             _ => return Effect::Nothing,
         },
         Action::Await { loc, .. } if action.is_lock() => match action.update(value, 0) {
@@ -388,5 +394,5 @@ pub fn effect(action: &Action, value: u64, wrote: bool) -> Effect {
     let read = (!matches!(action, Action::Store { .. })).then_some(value);
     // A word that is 0 is free.
     let (adds, locks) = (action.adds(), action.is_lock() && written != 0);
-    Effect::Write(Write { loc: loc.index() as u32, read, written, adds, locks })
+    Effect::Write(Write { loc: loc.index() as u32, read, written, adds, locks, releases })
 }

@@ -83,7 +83,8 @@ pub trait Interpreter<A>: Atomics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
-    /// Nothing, but it was a release fence.
+    /// Nothing, but others may be ordered after it: it was a release fence, or an update that wrote back what it found, and
+    /// releases.
     Fence,
     /// It has written to an atomic: that may be taken back.
     Write(Write),
@@ -103,6 +104,8 @@ pub struct Write {
     pub adds: bool,
     /// Whether it takes a lock, for which others may wait until it is given back.
     pub locks: bool,
+    /// Whether others may be ordered after it.
+    pub releases: bool,
 }
 
 /// What a thread has changed of what threads share.

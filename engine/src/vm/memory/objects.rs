@@ -249,10 +249,11 @@ impl Objects {
     pub fn touched(&self, tracked: &Tracked) -> Touched {
         let mut touched = Touched { looked: self.log.clocks, ..Touched::default() };
         for Touch { piece, deed, .. } in &self.log.touches {
-            let write = match *deed {
-                Deed::Read => false,
-                Deed::Write => true,
-                Deed::Own { write } | Deed::Atomic { write, kept: true, .. } => write,
+            let (write, atomic) = match *deed {
+                Deed::Read => (false, false),
+                Deed::Write => (true, false),
+                // Whether these race is looked into as for other accesses, but they are not the same.
+                Deed::Own { write } | Deed::Atomic { write, kept: true, .. } => (write, true),
                 Deed::Atomic { .. } | Deed::Free | Deed::Renew => {
                     touched.looked = true;
                     continue;
@@ -262,7 +263,7 @@ impl Objects {
             touched.looked = true;
             touched.any = true;
             if self.is_contended(*piece, tracked) {
-                let access = hash_of(&(self.keys[piece.object.index()], piece.start, piece.end, write));
+                let access = hash_of(&(self.keys[piece.object.index()], piece.start, piece.end, write, atomic));
                 touched.contended = touched.contended.wrapping_add(access) | 1;
             }
         }

@@ -547,3 +547,95 @@ mod statics {
         [thread::spawn(looks), thread::spawn(writes)].into_iter().for_each(|thread| thread.join().unwrap());
     }
 }
+
+/// A thread reads before a loop, does something that releases, and reads again in each iteration. Another thread that acquires
+/// what was released, and then writes, does so after the first read, but not after those in the loop.
+mod released_in_between {
+    use super::*;
+
+    static ENDED: AtomicBool = AtomicBool::new(false);
+    static Z: AtomicU32 = AtomicU32::new(0);
+    static LOCK: Mutex<()> = Mutex::new(());
+    static RW_LOCK: RwLock<()> = RwLock::new(());
+
+    fn race_after(releases: fn(), acquires: fn()) {
+        let sets = || (1..=2).for_each(|value| X.store(value, Relaxed));
+        let reads = move || {
+            while X.load(Relaxed) == 0 {}
+            read();
+            releases();
+            while X.load(Relaxed) != 2 {
+                read();
+            }
+            ENDED.store(true, Relaxed);
+        };
+        let writes = move || {
+            if ENDED.load(Relaxed) {
+                acquires();
+                unsafe { *DATA.get() = 1 }
+            }
+        };
+        let threads = [thread::spawn(sets), thread::spawn(reads), thread::spawn(writes)];
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    fn acquire() {
+        Z.fetch_add(4, Acquire);
+    }
+
+    fn lock() {
+        drop(LOCK.lock().unwrap());
+    }
+
+    #[dpor::test(expect = "data-race")]
+    fn by_an_update_that_changes_nothing() {
+        race_after(|| _ = Z.fetch_or(0, Release), acquire);
+    }
+
+    #[dpor::test(expect = "data-race")]
+    fn by_a_compare_and_swap_of_equal_values() {
+        race_after(|| _ = Z.compare_exchange(0, 0, AcqRel, Relaxed), acquire);
+    }
+
+    #[dpor::test(expect = "data-race")]
+    fn by_an_update_that_is_taken_back() {
+        let releases = || {
+            Z.fetch_add(1, Release);
+            Z.fetch_sub(1, Relaxed);
+        };
+        race_after(releases, acquire);
+    }
+
+    #[dpor::test(expect = "data-race")]
+    fn by_a_mutex() {
+        race_after(lock, lock);
+    }
+
+    #[dpor::test(expect = "data-race")]
+    fn by_a_lock_of_a_writer() {
+        let write = || drop(RW_LOCK.write().unwrap());
+        race_after(write, write);
+    }
+}
+
+// The atomic load before the loop cannot race with an atomic store, but the other load, in the loop, does.
+#[dpor::test(expect = "data-race")]
+fn read_otherwise_before() {
+    static ENDED: AtomicBool = AtomicBool::new(false);
+    let word: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
+    let reads = move || {
+        word.load(Relaxed);
+        while X.load(Relaxed) == 0 {
+            black_box(unsafe { word.as_ptr().read() });
+        }
+        ENDED.store(true, Relaxed);
+    };
+    let stores = move || {
+        if ENDED.load(Relaxed) {
+            word.store(1, Relaxed);
+        }
+    };
+    let threads = [thread::spawn(set), thread::spawn(reads), thread::spawn(stores)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    drop(unsafe { Box::from_raw(word.as_ptr().cast::<AtomicU32>()) });
+}
