@@ -9,6 +9,7 @@ mod explain;
 mod interleaving;
 mod library;
 pub mod names;
+mod panics;
 mod record;
 mod relations;
 mod relevant;

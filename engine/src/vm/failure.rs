@@ -10,7 +10,7 @@ use crate::program::{Origin, PlaceId, Program};
 use crate::verdict::{ErrorKind, Location, Outcome};
 
 use super::action::Wait;
-use super::note::{Note, NoteKind, RacingPair};
+use super::note::{Note, NoteKind, RacingPair, Role};
 use super::thread::ThreadId;
 
 /// Why a run did not pass.
@@ -233,7 +233,10 @@ impl Failure {
     /// Whether both are the same mistake of the program: at the same place, for the same reason. What values it has, or
     /// which way led there, makes no difference.
     pub fn is_same_mistake(&self, other: &Failure) -> bool {
-        let places = |failure: &Failure| failure.notes.iter().map(|note| note.location.clone()).collect::<Vec<_>>();
+        let places = |failure: &Failure| {
+            let notes = failure.notes.iter().filter(|note| note.kind.role() != Role::Panicked);
+            notes.map(|note| note.location.clone()).collect::<Vec<_>>()
+        };
         self.kind == other.kind
             && self.location == other.location
             && places(self) == places(other)

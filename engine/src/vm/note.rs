@@ -104,6 +104,10 @@ pub enum NoteKind {
     Acquired,
     /// The thread panics there because a thread that it joins has panicked.
     Propagates { message: String },
+    /// The thread resumes a panic that it has not raised: that of a thread that it joins.
+    Resumes,
+    /// Another thread has panicked there.
+    Panicked { message: String },
     /// What is accessed is in a local variable of a function.
     InVariable { name: String, function: String },
     /// What the thread that aborts has panicked with.
@@ -122,6 +126,7 @@ pub enum Role {
     Spins,
     Acquired,
     Propagates,
+    Panicked,
     Explains,
 }
 
@@ -135,7 +140,8 @@ impl NoteKind {
             NoteKind::Blocked { .. } => Role::Blocked,
             NoteKind::Spins => Role::Spins,
             NoteKind::Acquired => Role::Acquired,
-            NoteKind::Propagates { .. } => Role::Propagates,
+            NoteKind::Propagates { .. } | NoteKind::Resumes => Role::Propagates,
+            NoteKind::Panicked { .. } => Role::Panicked,
             NoteKind::Unordered { .. } | NoteKind::InVariable { .. } | NoteKind::LastPanic { .. } => Role::Explains,
         }
     }
@@ -167,6 +173,10 @@ impl Note {
             NoteKind::Spins => format!("{} spins in this loop", thread.name()),
             NoteKind::Acquired => format!("{} acquires it here", thread.name()),
             NoteKind::Propagates { message } => format!("{} panics here in turn: {message}", thread.phrase()),
+            NoteKind::Resumes => format!("{} resumes this panic", thread.phrase()),
+            NoteKind::Panicked { message } => {
+                format!("{} panicked here: {}", thread.phrase(), message.lines().next().unwrap_or_default())
+            }
             NoteKind::InVariable { name, function } => format!("it is in {} of `{function}`", local(name)),
             NoteKind::LastPanic { message } => format!("the last panic of the thread: {message}"),
         }
