@@ -10,7 +10,7 @@ use crate::graph::{self, Boundary, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{RmwOp, ValueKind};
 use crate::subject::{Issue, Subject};
 use crate::verdict::ErrorKind;
-use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Wait};
+use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Variable, Wait};
 
 use super::explain::Side;
 use super::panics::Panics;
@@ -77,9 +77,11 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
         Some(Side::Other(racing)) => trace.racing = Some(racing),
         None => {}
     }
-    trace.about = explain::variable(&failure, &replayed, &trace);
-    let name = trace.about.as_ref().map(|variable| Names::of(&trace).variable(variable));
-    let failure = name.iter().fold(failure, |failure, name| failure.with_variable(name));
+    trace.about = explain::variable(&failure, &replayed, &trace, (subject, schedule));
+    let failure = match &trace.about {
+        Some(variable) => failure.with_variable(&Names::of(&trace).variable(variable), is_whole(variable)),
+        None => failure,
+    };
     trace.remarks = remarks::remarks(&failure, &replayed.graph, &trace);
     // What is said of a race has the numbers of steps.
     if failure.kind != ErrorKind::DataRace.into()
@@ -89,6 +91,14 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     }
     remarks::name_lost_updates(&mut trace);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
+}
+
+/// Whether a variable is an object, not a part of one.
+fn is_whole(variable: &Variable) -> bool {
+    match &variable.part {
+        Some(part) => part.path.is_empty() && part.rest == 0,
+        None => variable.offset == 0,
+    }
 }
 
 /// Relates steps only: an event that is none stands for what its thread did before.

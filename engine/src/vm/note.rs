@@ -94,8 +94,8 @@ pub enum NoteKind {
     LeavesScope,
     /// The other access of a race.
     Races(RacingPair),
-    /// An access does not happen before the end of the memory.
-    Unordered { access: AccessKind },
+    /// An access does not happen before this end of the memory.
+    Unordered { access: AccessKind, end: AccessKind },
     /// The thread is blocked there; these threads hold what it waits for.
     Blocked { wait: Option<Wait>, holders: Vec<ThreadId> },
     /// The thread spins there.
@@ -166,7 +166,10 @@ impl Note {
                 let size = pair.size();
                 format!("the {that}{size} by {}: no happens-before between the two accesses", other.phrase())
             }
-            NoteKind::Unordered { access } => format!("the {access} does not happen before that"),
+            NoteKind::Unordered { access, end: AccessKind::EndOfScope } => {
+                format!("the {access} does not happen before the end of the variable")
+            }
+            NoteKind::Unordered { access, end } => format!("the {access} does not happen before the {end}"),
             NoteKind::Blocked { wait, holders } => {
                 format!("{} is blocked here{}", thread.name(), why(*wait, thread, holders))
             }
