@@ -14,6 +14,23 @@ fn in_the_wrong_order() {
 }
 
 #[dpor::test]
+fn all_senders_are_gone() {
+    let (sender, receiver) = channel::<u32>();
+    let thread = thread::spawn(move || drop(sender));
+    let received = receiver.recv();
+    thread.join().unwrap();
+    assert_eq!(received, Ok(1));
+}
+
+#[dpor::test]
+fn the_receiver_is_gone() {
+    let (sender, receiver) = channel();
+    let thread = thread::spawn(move || drop(receiver));
+    assert!(sender.send(1).is_ok());
+    thread.join().unwrap();
+}
+
+#[dpor::test]
 fn no_room() {
     let (sender, receiver) = sync_channel(1);
     let thread = thread::spawn(move || {

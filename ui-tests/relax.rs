@@ -29,6 +29,20 @@ fn stronger_than_needed() {
 
 #[dpor::test]
 fn as_weak_as_can_be() {
+    static DATA: Cell = Cell(UnsafeCell::new(0));
+    static READY: AtomicBool = AtomicBool::new(false);
+    let thread = thread::spawn(|| {
+        unsafe { *DATA.0.get() = 1 };
+        READY.store(true, Release);
+    });
+    if READY.load(Acquire) {
+        assert_eq!(unsafe { *DATA.0.get() }, 1);
+    }
+    thread.join().unwrap();
+}
+
+#[dpor::test]
+fn all_of_them_are_relaxed() {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let thread = thread::spawn(|| COUNT.fetch_add(1, Relaxed));
     COUNT.fetch_add(1, Relaxed);

@@ -66,3 +66,18 @@ fn none_would_help() {
     thread.join().unwrap();
     assert_eq!(COUNT.load(Relaxed), 2);
 }
+
+/// Stronger orderings mend the race, and not what is wrong besides.
+#[dpor::test]
+fn another_error_is_left() {
+    static DATA: Cell = Cell(UnsafeCell::new(0));
+    static READY: AtomicBool = AtomicBool::new(false);
+    let thread = thread::spawn(|| {
+        unsafe { *DATA.0.get() = 1 };
+        READY.store(true, Relaxed);
+    });
+    if READY.load(Relaxed) {
+        assert_eq!(unsafe { *DATA.0.get() }, 2);
+    }
+    thread.join().unwrap();
+}

@@ -33,6 +33,24 @@ fn expected() {
     assert!(result.is_ok() || NUMBER.load(Relaxed) == 0);
 }
 
+/// The panic is passed on twice.
+#[dpor::test]
+fn through_another_thread() {
+    let thread = thread::spawn(|| thread::spawn(check_number).join().unwrap());
+    NUMBER.store(1, Relaxed);
+    thread.join().unwrap();
+}
+
+#[dpor::test]
+#[should_panic(expected = "somebody was slower")]
+fn resumed() {
+    let thread = thread::spawn(check_number);
+    NUMBER.store(1, Relaxed);
+    if let Err(payload) = thread.join() {
+        std::panic::resume_unwind(payload);
+    }
+}
+
 /// What counts is what the test itself panics with, as in `cargo test`.
 #[dpor::test]
 #[should_panic(expected = "called `Result::unwrap()` on an `Err` value")]

@@ -210,6 +210,7 @@ fn problem(failure: &Failure, several_threads: bool, test: &Test) -> Problem {
         stack: own_frames(&failure.stack, test).into_iter().map(frame).collect(),
         notes: failure.notes.iter().map(note).collect(),
         race: failure.race,
+        dangling: failure.dangling,
         panics_with,
     }
 }

@@ -6,7 +6,7 @@ use dpor_engine::check::Recording;
 use dpor_engine::program::Origin;
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::{ErrorKind, Location};
-use dpor_engine::vm::{RacingPair, Role};
+use dpor_engine::vm::{Dangling, RacingPair, Role};
 use serde::{Deserialize, Serialize};
 
 /// Something that keeps a test from passing.
@@ -67,6 +67,8 @@ pub struct Problem {
     pub notes: Vec<Note>,
     /// The accesses of a race.
     pub race: Option<RacingPair>,
+    /// The access to a heap block that was freed.
+    pub dangling: Option<Dangling>,
     /// What the test itself panics with, where the error is the panic of a thread that it joins.
     pub panics_with: Option<String>,
 }

@@ -268,6 +268,7 @@ pub mod fixture {
         let note = Note { role: Role::Freed, message: "freed here".into(), location: Some(place(40)), thread: None };
         let problem = Problem {
             race: None,
+            dangling: None,
             panics_with: None,
             message: "gone".into(),
             location: Some(place(41)),

@@ -25,12 +25,24 @@ fn reports_are_as_expected() {
 /// Bugs in published crates, which are dependencies.
 #[test]
 fn bugs_in_dependencies_are_shown_where_they_are() {
-    let cases = programs("ui-tests/crates");
-    assert!(cases.len() >= 6, "there are only {} programs", cases.len());
-    let file = |name: &str| read(&repository().join("ui-tests/crates").join(name));
-    let project = Project::package("crates", &file("dependencies.toml")).file("src/lib.rs", "");
+    check_dependents("crates", 8);
+}
+
+/// The same for versions that cannot be dependencies of the same package, or that were yanked.
+#[test]
+fn bugs_in_other_versions_are_shown_where_they_are() {
+    check_dependents("other-versions", 6);
+}
+
+/// The programs in a directory are tests of a package, of which the dependencies are there, too.
+fn check_dependents(name: &str, programs_at_least: usize) {
+    let directory = format!("ui-tests/{name}");
+    let cases = programs(&directory);
+    assert!(cases.len() >= programs_at_least, "there are only {} programs", cases.len());
+    let file = |file: &str| read(&repository().join(&directory).join(file));
+    let project = Project::package(name, &file("dependencies.toml")).file("src/lib.rs", "");
     let project = write_tests(project, &cases).file("Cargo.lock", &file("Cargo.lock"));
-    check(&project, &cases, "ui-tests/crates");
+    check(&project, &cases, &directory);
 }
 
 /// Every program must print what the file beside it in this directory says.

@@ -176,6 +176,13 @@ impl<'tcx> ProgramBuilder<'tcx> {
         id
     }
 
+    /// The place of a call: that of the method, where it is on a line below the start of the expression.
+    pub fn call_place(&mut self, call: Span, method: Span) -> PlaceId {
+        let line = |span: Span| self.tcx.sess.source_map().lookup_char_pos(span.lo()).line;
+        let is_below = method.ctxt() == call.ctxt() && line(method) > line(call);
+        self.place(if is_below { method } else { call })
+    }
+
     fn file(&mut self, name: String) -> u32 {
         let next = self.program.files.len() as u32;
         match self.files.entry(name) {

@@ -279,8 +279,10 @@ struct Finder<'a, 'f> {
 }
 
 impl Finder<'_, '_> {
-    fn is_here(&self, span: Span) -> bool {
-        let start = span.start();
+    /// Whether a call is at the place: where it begins, or its name, if that is on a line below.
+    fn is_here(&self, call: Span, name: Span) -> bool {
+        let (call, name) = (call.start(), name.start());
+        let start = if name.line > call.line { name } else { call };
         (start.line, start.column + 1) == (self.place.line as usize, self.place.column as usize)
     }
 }
@@ -303,7 +305,7 @@ impl<'f> Visit<'f> for Finder<'_, 'f> {
         };
         if let (Some(name), Some(arguments)) = (name, arguments)
             && name == self.method
-            && self.is_here(expr.span())
+            && self.is_here(expr.span(), name.span())
         {
             let (arguments, statements) = (arguments.iter().collect(), self.statements.clone());
             self.found = Some(Call { expr, name: name.span().byte_range(), receiver, arguments, statements });
@@ -354,6 +356,11 @@ fn f(a: &AtomicBool, order: Ordering) -> bool {
     a.store(h(), order);
     a.load(order)
 }
+
+fn chain(a: &AtomicBool) {
+    a
+        .load(Ordering::Relaxed);
+}
 ";
 
     /// The text with a change of the call at the start of a word in a line.
@@ -379,6 +386,8 @@ fn f(a: &AtomicBool, order: Ordering) -> bool {
         assert_eq!(changed(4, "a.", "store", what).unwrap(), "4 a.store(true, Ordering::Release);");
         assert_eq!(changed(9, "h()", "load", what).unwrap(), "9 h().load(Ordering::Release);");
         assert_eq!(changed(9, "load", "load", what), None);
+        assert_eq!(changed(18, "load", "load", what).unwrap(), "18 .load(Ordering::Release);");
+        assert_eq!(changed(17, "a", "load", what), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod sites;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use dpor_engine::interrupt::Interrupt;
 use dpor_engine::program::Program;
-use dpor_engine::verdict::Outcome;
+use dpor_engine::verdict::{Location, Outcome};
 use serde::Serialize;
 
 use crate::args::TestArgs;
@@ -46,12 +47,38 @@ pub enum Advice {
     Stronger(Vec<Vec<Change>>),
     /// No change that was tried makes the test pass, not even the strongest orderings everywhere.
     NotOrderings,
+    /// The same, but with the strongest orderings the error is another one.
+    AnotherError(OtherError),
     /// With all of these changes the test still passes.
     Weaker(Vec<Change>),
     /// Nothing can be weaker.
     AsWeakAsCanBe,
+    /// The test reaches nothing that there is a weaker ordering for.
+    NoOrderings,
     /// It could not be found out in time.
     OutOfTime,
+}
+
+/// An error that is left when all orderings are the strongest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherError {
+    kind: &'static str,
+    pub message: String,
+    #[serde(flatten)]
+    pub location: Option<Location>,
+}
+
+impl OtherError {
+    fn of(finding: &Finding) -> OtherError {
+        let (message, location) = (finding.problem.message.clone(), finding.problem.location.clone());
+        OtherError { kind: finding.kind.name(), message, location }
+    }
+}
+
+impl fmt::Display for OtherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.message.lines().next().unwrap_or_default())
+    }
 }
 
 /// Looks for better orderings, where that is wanted. The files of the source are below `root`.

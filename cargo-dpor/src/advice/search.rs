@@ -4,7 +4,7 @@ use dpor_engine::verdict::Location;
 
 use super::candidates::{self, Candidate, Family};
 use super::change::{AtomicCall, Change, What, parameters};
-use super::{Advice, Subject};
+use super::{Advice, OtherError, Subject};
 use crate::finding::{Finding, FindingKind};
 
 /// Of several changes that are as good, so many are named.
@@ -21,9 +21,9 @@ type Group = Vec<Change>;
 
 /// The smallest changes with which a failing test passes.
 pub fn stronger(subject: &Subject, findings: &[Finding]) -> Advice {
-    let (mut found, mut marked) = (Vec::new(), None);
-    let ended = search(subject, findings, &mut found, &mut marked);
-    let mut groups = found;
+    let mut search = Search::default();
+    let ended = search.run(subject, findings);
+    let Search { found: mut groups, marked, left } = search;
     if groups.is_empty() {
         // There was no time to look for anything smaller.
         groups.extend(marked);
@@ -36,56 +36,96 @@ pub fn stronger(subject: &Subject, findings: &[Finding]) -> Advice {
     groups.sort_by_key(|group| (is_own(group), group.len(), !group.iter().all(is_ordering), cost(group)));
     match ended {
         _ if !groups.is_empty() => Advice::Stronger(groups),
-        Ok(()) if !subject.has_given_up() => Advice::NotOrderings,
+        Ok(()) if !subject.has_given_up() => not_orderings(findings, &left),
         _ => Advice::OutOfTime,
     }
 }
 
-/// Fills in what is found, and what the orderings that the report calls too weak come to together.
-fn search(
-    subject: &Subject,
-    findings: &[Finding],
-    found: &mut Vec<Group>,
-    marked: &mut Option<Group>,
-) -> Result<(), OutOfTime> {
-    let mut candidates = candidates::orderings(subject, findings);
-    let strongest = all_strongest(subject, &mut candidates)?;
-    let operations = candidates::operations(subject, &candidates);
-    if strongest.is_none() {
-        // Where the strongest orderings do not help, fences do not either.
-        return singles(subject, &operations, found);
-    }
-    let orderings: Vec<Family> = candidates.iter().map(|candidate| candidate.others(subject)).collect();
-    let fences = candidates::fences(subject, &candidates);
-    *marked = together(subject, &candidates)?;
-    singles(subject, &orderings, found)?;
-    if found.is_empty() {
-        singles(subject, &operations, found)?;
-        singles(subject, &fences, found)?;
-    }
-    if found.is_empty() {
-        found.extend(marked.take());
-    }
-    found.sort_by_key(|group| (is_own(group), cost(group)));
-    found.truncate(MAX_NAMED);
-    let only_in_test = found.iter().all(is_own) && candidates.iter().any(|candidate| !candidate.own);
-    if !found.is_empty() && !only_in_test {
-        return Ok(());
-    }
-    // Outside of the test, one change does not do.
-    let in_test = found.len();
-    let others = |families: &[Family]| -> Vec<Family> {
-        families.iter().filter(|family| in_test == 0 || family.iter().all(|change| !change.own)).cloned().collect()
+/// With the strongest orderings everywhere, these errors are left.
+fn not_orderings(findings: &[Finding], left: &[Finding]) -> Advice {
+    let is_known = |other: &Finding| {
+        findings.iter().any(|known| known.kind == other.kind && known.problem.location == other.problem.location)
     };
-    pairs(subject, &marked_first(&others(&orderings), &candidates), found)?;
-    if found.len() == in_test {
-        pairs(subject, &others(&fences), found)?;
+    match left {
+        [other, ..] if !left.iter().any(is_known) => Advice::AnotherError(OtherError::of(other)),
+        _ => Advice::NotOrderings,
     }
-    if found.is_empty() {
-        let changes = strongest.unwrap_or_default();
-        found.push(reduced(subject, changes, &candidates)?);
+}
+
+/// What was found out so far.
+#[derive(Default)]
+struct Search {
+    found: Vec<Group>,
+    /// What the orderings that the report calls too weak come to together.
+    marked: Option<Group>,
+    /// The errors that are left with the strongest orderings everywhere.
+    left: Vec<Finding>,
+}
+
+impl Search {
+    fn run(&mut self, subject: &Subject, findings: &[Finding]) -> Result<(), OutOfTime> {
+        let mut candidates = candidates::orderings(subject, findings);
+        let strongest = self.all_strongest(subject, &mut candidates)?;
+        let operations = candidates::operations(subject, &candidates);
+        let found = &mut self.found;
+        if strongest.is_none() {
+            // Where the strongest orderings do not help, fences do not either.
+            return singles(subject, &operations, found);
+        }
+        let orderings: Vec<Family> = candidates.iter().map(|candidate| candidate.others(subject)).collect();
+        let fences = candidates::fences(subject, &candidates);
+        self.marked = together(subject, &candidates)?;
+        singles(subject, &orderings, found)?;
+        if found.is_empty() {
+            singles(subject, &operations, found)?;
+            singles(subject, &fences, found)?;
+        }
+        if found.is_empty() {
+            found.extend(self.marked.take());
+        }
+        found.sort_by_key(|group| (is_own(group), cost(group)));
+        found.truncate(MAX_NAMED);
+        let only_in_test = found.iter().all(is_own) && candidates.iter().any(|candidate| !candidate.own);
+        if !found.is_empty() && !only_in_test {
+            return Ok(());
+        }
+        // Outside of the test, one change does not do.
+        let in_test = found.len();
+        let others = |families: &[Family]| -> Vec<Family> {
+            families.iter().filter(|family| in_test == 0 || family.iter().all(|change| !change.own)).cloned().collect()
+        };
+        pairs(subject, &marked_first(&others(&orderings), &candidates), found)?;
+        if found.len() == in_test {
+            pairs(subject, &others(&fences), found)?;
+        }
+        if found.is_empty() {
+            let changes = strongest.unwrap_or_default();
+            found.push(reduced(subject, changes, &candidates)?);
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// The strongest orderings everywhere, if the test passes with them. Steps of executions that fail then are added.
+    fn all_strongest(
+        &mut self,
+        subject: &Subject,
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<Option<Group>, OutOfTime> {
+        loop {
+            let changes: Group = candidates.iter().filter_map(|candidate| candidate.strongest(subject)).collect();
+            let tried = subject.check(&changes).ok_or(OutOfTime)?;
+            if tried.passes {
+                return Ok(Some(changes));
+            }
+            let mut more = candidates::orderings(subject, &tried.findings);
+            self.left = tried.findings;
+            // What the report says of another execution is about that one.
+            more.iter_mut().for_each(|candidate| candidate.marked = false);
+            if !candidates::merge(candidates, more) {
+                return Ok(None);
+            }
+        }
+    }
 }
 
 fn is_own(group: &Group) -> bool {
@@ -99,23 +139,6 @@ fn is_ordering(change: &Change) -> bool {
 /// How much a group changes.
 fn cost(group: &[Change]) -> u32 {
     group.iter().map(Change::cost).sum()
-}
-
-/// The strongest orderings everywhere, if the test passes with them. Steps of executions that fail then are added.
-fn all_strongest(subject: &Subject, candidates: &mut Vec<Candidate>) -> Result<Option<Group>, OutOfTime> {
-    loop {
-        let changes: Group = candidates.iter().filter_map(|candidate| candidate.strongest(subject)).collect();
-        let tried = subject.check(&changes).ok_or(OutOfTime)?;
-        if tried.passes {
-            return Ok(Some(changes));
-        }
-        let mut more = candidates::orderings(subject, &tried.findings);
-        // What the report says of another execution is about that one.
-        more.iter_mut().for_each(|candidate| candidate.marked = false);
-        if !candidates::merge(candidates, more) {
-            return Ok(None);
-        }
-    }
 }
 
 /// Tries one change at a time: of each family, the first that does it.
@@ -216,12 +239,13 @@ pub fn weaker(subject: &Subject) -> Advice {
     let Some(reached) = reached(subject) else { return Advice::OutOfTime };
     let sites = subject.sites.all().into_iter().filter(|site| reached.contains(&site.place));
     let orderings = sites.flat_map(|site| (0..parameters(&site.method).len()).map(move |which| (site.clone(), which)));
-    let mut changes: Group = Vec::new();
+    let (mut changes, mut tried): (Group, bool) = (Vec::new(), false);
     for (site, which) in orderings {
         let Some(from) = subject.sites.ordering(&site, which) else { continue };
         let own = subject.is_own(&site);
         for change in (Candidate { site, which, from, marked: false, own }).weaker(subject) {
             changes.push(change);
+            tried = true;
             match subject.passes(&changes) {
                 Some(true) => break,
                 Some(false) => changes.pop(),
@@ -229,7 +253,11 @@ pub fn weaker(subject: &Subject) -> Advice {
             };
         }
     }
-    if changes.is_empty() { Advice::AsWeakAsCanBe } else { Advice::Weaker(changes) }
+    match changes.is_empty() {
+        true if tried => Advice::AsWeakAsCanBe,
+        true => Advice::NoOrderings,
+        false => Advice::Weaker(changes),
+    }
 }
 
 /// The places with orderings that the test reaches: each is a trap, until it is found.

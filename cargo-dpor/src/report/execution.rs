@@ -333,6 +333,8 @@ fn how(step: &Step) -> String {
         Deed::Await { .. } | Deed::TryLock | Deed::EnterQueue | Deed::Try | Deed::Receive { .. } => from,
         Deed::Spawn { .. } | Deed::Join { .. } | Deed::Unlock | Deed::LeaveQueue | Deed::WaitOn => String::new(),
         Deed::Notify { .. } | Deed::Send { .. } | Deed::TakeTurn { .. } | Deed::Disconnect => String::new(),
+        Deed::Disconnected { sends: true } => from,
+        Deed::Disconnected { sends: false } => String::new(),
         Deed::Unpark { .. } | Deed::Leave | Deed::BeginModel | Deed::EndModel | Deed::Choose { .. } => String::new(),
     }
 }
@@ -390,9 +392,11 @@ fn what(step: &Step, names: &Names) -> String {
         Deed::TakeTurn { message } => format!("start to receive message {message}"),
         Deed::Receive { message } => format!("receive message {message}"),
         Deed::Disconnect => "disconnect the channel".to_owned(),
+        Deed::Disconnected { sends: true } => "send: the receiver is gone".to_owned(),
+        Deed::Disconnected { sends: false } => "receive: all senders are gone".to_owned(),
         Deed::Unpark { thread: Some(thread) } => format!("unpark {}", thread.name()),
         Deed::Unpark { thread: None } => "unpark a thread".to_owned(),
-        Deed::Leave => "let go".to_owned(),
+        Deed::Leave => "drop a sender".to_owned(),
         Deed::BeginModel => "begin the model".to_owned(),
         Deed::EndModel => "end the model".to_owned(),
         Deed::Choose { n, value } => format!("choose({n}) = {value}"),
@@ -411,6 +415,7 @@ fn library(step: &Step) -> Option<String> {
             true
         }
         Deed::WaitOn | Deed::Notify { .. } | Deed::BeginModel | Deed::EndModel => true,
+        Deed::Leave | Deed::Disconnected { .. } => true,
         _ => false,
     };
     let via = step.place.as_ref().and_then(|place| place.via.as_deref()).filter(|via| !names::is_atomic_method(via));

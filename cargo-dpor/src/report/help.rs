@@ -2,6 +2,8 @@
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 
+use dpor_engine::verdict::Location;
+
 use super::human::count;
 use super::names;
 use super::source::Sources;
@@ -10,30 +12,18 @@ use crate::style::Style;
 
 /// The advice, as text.
 pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
-    let (titles, groups): (Vec<String>, Vec<&[Change]>) = match advice {
-        Advice::Stronger(groups) => {
-            let title = |(at, changes): (usize, &Vec<Change>)| stronger_title(changes, at);
-            (groups.iter().enumerate().map(title).collect(), groups.iter().map(Vec::as_slice).collect())
-        }
-        Advice::Weaker(changes) => (vec![weaker_title(changes.len())], vec![changes]),
-        Advice::NotOrderings => {
-            let title = "stronger orderings do not help: the test fails even if all of them are `SeqCst`";
-            (vec![title.into()], vec![&[]])
-        }
-        Advice::AsWeakAsCanBe => {
-            (vec!["no constant ordering can be weaker: this test fails if any of them is".into()], vec![&[]])
-        }
-        Advice::OutOfTime => (
-            vec![
-                "the search for a small change that fixes the test ran out of time (`--timeout` sets the limit)".into(),
-            ],
-            vec![&[]],
-        ),
+    let titles = titles(advice);
+    let groups: Vec<&[Change]> = match advice {
+        Advice::Stronger(groups) => groups.iter().map(Vec::as_slice).collect(),
+        Advice::Weaker(changes) => vec![changes],
+        _ => vec![&[]],
     };
-    groups.iter().flat_map(|group| group.iter()).for_each(|change| sources.read(&change.site.place.file));
+    let other = if let Advice::AnotherError(other) = advice { other.location.as_ref() } else { None };
+    let files = groups.iter().flat_map(|group| group.iter()).map(|change| &change.site.place);
+    files.chain(other).for_each(|place| sources.read(&place.file));
     let shown = titles.iter().zip(groups).map(|(title, changes)| {
         let title = Level::HELP.secondary_title(title.as_str());
-        Group::with_title(title).elements(elements(changes, sources))
+        Group::with_title(title).elements(elements(changes, sources)).elements(other.map(|place| cause(place, sources)))
     });
     let groups: Vec<Group> = shown.collect();
     let renderer = if style.enabled() { Renderer::styled() } else { Renderer::plain() };
@@ -42,12 +32,48 @@ pub fn render(advice: &Advice, sources: &mut Sources, style: Style) -> String {
     text.split_inclusive('\n').map(|line| with_mark(line, &changes, sources)).collect()
 }
 
+/// What is said of each group of changes; of none, why there is none.
+fn titles(advice: &Advice) -> Vec<String> {
+    let title = match advice {
+        Advice::Stronger(groups) => {
+            return groups.iter().enumerate().map(|(at, changes)| stronger_title(changes, at)).collect();
+        }
+        Advice::Weaker(changes) => weaker_title(changes.len()),
+        Advice::NotOrderings => {
+            "stronger orderings do not help: the test fails even if all of them are `SeqCst`".to_owned()
+        }
+        Advice::AnotherError(other) => {
+            format!("stronger orderings are not enough: if all of them are `SeqCst`, the test fails with {other}")
+        }
+        Advice::AsWeakAsCanBe => "no constant ordering can be weaker: this test fails if any of them is".to_owned(),
+        Advice::NoOrderings => {
+            "no ordering can be weaker: outside of the standard library, all of them are `Relaxed`".to_owned()
+        }
+        Advice::OutOfTime => {
+            "the search for a small change that fixes the test ran out of time (`--timeout` sets the limit)".to_owned()
+        }
+    };
+    vec![title]
+}
+
+/// The place of an error that is left.
+fn cause<'a>(place: &'a Location, sources: &'a Sources) -> Element<'a> {
+    let path = names::short_file(&place.file);
+    match (sources.text(&place.file), sources.span(place)) {
+        (Some(text), Some(span)) => {
+            let here = AnnotationKind::Primary.span(span);
+            Element::Cause(Snippet::source(text).path(path).annotation(here))
+        }
+        _ => Element::Origin(Origin::path(path).line(place.line as usize).char_column(place.column as usize)),
+    }
+}
+
 /// All changes of some advice.
 fn changes(advice: &Advice) -> Vec<&Change> {
     match advice {
         Advice::Stronger(groups) => groups.iter().flatten().collect(),
         Advice::Weaker(changes) => changes.iter().collect(),
-        Advice::NotOrderings | Advice::AsWeakAsCanBe | Advice::OutOfTime => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use dpor_engine::check::Cover;
 use dpor_engine::explore::{Equivalence, Spot, Survey};
 use dpor_engine::trace::Trace;
 use dpor_engine::verdict::{Location, Outcome};
-use dpor_engine::vm::{RacingPair, Role};
+use dpor_engine::vm::{Dangling, RacingPair, Role};
 use serde::Serialize;
 
 use super::{Details, Report, Summary, TestResult};
@@ -215,6 +215,8 @@ struct ErrorObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     race: Option<RacingPair>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    dangling: Option<Dangling>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
@@ -364,6 +366,7 @@ impl<'a> ErrorObject<'a> {
             stack: frames.collect(),
             notes: notes.collect(),
             race: problem.race,
+            dangling: problem.dangling,
             report: execution.and_then(|execution| Some(execution.picture.as_ref()?.display().to_string())),
             trace: execution.filter(|_| with_trace).map(|execution| &execution.trace),
         }

@@ -61,14 +61,18 @@ impl Sources {
 
 /// How much of a line an operation takes that begins it: `shared.flag.load(Acquire)` of `shared.flag.load(Acquire) {`.
 fn extent(text: &str) -> usize {
-    let mut depth = 0;
+    let (mut depth, mut in_call) = (0, false);
     for (at, character) in text.char_indices() {
         match character {
-            '(' | '[' => depth += 1,
+            '(' | '[' => {
+                depth += 1;
+                // What is in parentheses at the beginning is no call: `(*node)` of `(*node).next.load(Acquire)`.
+                in_call |= depth == 1 && character == '(' && !text[..at].trim_start_matches(['*', '&', '!']).is_empty();
+            }
             ')' | ']' if depth == 0 => return at.max(1),
             ')' | ']' => {
                 depth -= 1;
-                if depth == 0 && character == ')' {
+                if depth == 0 && character == ')' && (in_call || !text[at + 1..].starts_with('.')) {
                     return at + 1;
                 }
             }
@@ -109,6 +113,13 @@ mod tests {
             (4, 1, "}"),
         ] {
             assert_eq!(span(text, line, column).as_deref(), Some(expected), "{line}:{column}");
+        }
+        for (text, expected) in [
+            ("(*node).next.load(Acquire).x()", "(*node).next.load(Acquire)"),
+            ("*(*self.cell).value += 1", "*(*self.cell).value"),
+            ("(a.b(c) + 1) * 2", "(a.b(c) + 1)"),
+        ] {
+            assert_eq!(span(text, 1, 1).as_deref(), Some(expected));
         }
         assert_eq!(span("let x = spawn(|| {\n", 1, 9).as_deref(), Some("spawn(|| {"));
     }

@@ -32,7 +32,7 @@ pub use operand::Atom;
 use dpor_engine::program::{FuncId, Op, Origin, Reg};
 use dpor_engine::verdict::ErrorKind;
 use rustc_index::IndexVec;
-use rustc_middle::mir::{self, BasicBlock, Local};
+use rustc_middle::mir::{self, BasicBlock, Local, TerminatorKind};
 use rustc_middle::ty::layout::TyAndLayout;
 use rustc_middle::ty::{self, Instance, Ty, TyCtxt, TypeFoldable};
 use rustc_span::Span;
@@ -295,6 +295,9 @@ impl<'b, 'tcx> Lowering<'b, 'tcx> {
         }
         let terminator = data.terminator();
         self.set_place(terminator.source_info.span);
+        if let TerminatorKind::Call { fn_span, .. } = terminator.kind {
+            self.emit.place = self.builder.call_place(terminator.source_info.span, fn_span);
+        }
         let mark = self.emit.mark();
         self.terminator(terminator, next);
         self.release(mark);

@@ -65,8 +65,13 @@ pub fn other_side(failure: &Failure, graph: &Graph, trace: &Trace) -> Option<Sid
     Some(Side::Other(Racing { thread, what, after, location: note.location.clone()? }))
 }
 
-/// What a race is about.
-pub fn variable(failure: &Failure, replayed: &Replayed<Subject>, trace: &Trace) -> Option<Variable> {
+/// What a race, or an access to memory that was freed, is about.
+pub fn variable(
+    failure: &Failure,
+    replayed: &Replayed<Subject>,
+    trace: &Trace,
+    (subject, schedule): (&Subject, &Schedule),
+) -> Option<Variable> {
     let step = match &replayed.failure {
         Some(explore::Failure::Race(race)) => trace.steps.iter().rfind(|step| {
             let event = replayed.graph.event(EventId::new(step.number as usize));
@@ -74,17 +79,42 @@ pub fn variable(failure: &Failure, replayed: &Replayed<Subject>, trace: &Trace) 
         }),
         _ => None,
     };
-    let races = [ErrorKind::DataRace, ErrorKind::MixedSizeRace].map(FailureKind::from).contains(&failure.kind);
-    let address = failure.address.filter(|_| races);
     let known = step.and_then(|step| step.variable.clone());
-    let mut variable = known.or_else(|| address.map(|address| replayed.state.vm().variable(address)))?;
-    variable.part = variable.part.map(Part::known);
+    let mut variable = known.or_else(|| accessed(failure, replayed, subject, schedule))?;
+    variable.part = match failure.dangling {
+        Some(dangling) if dangling.len == dangling.block => None,
+        _ => variable.part.map(Part::known),
+    };
     let is_named = match &variable.object {
         Object::Static { .. } | Object::Heap { .. } => true,
         Object::Local { name, .. } => !name.is_empty(),
         Object::Other { .. } => false,
     };
     is_named.then_some(variable)
+}
+
+/// What is at the address of a failure, or was there before it was freed.
+fn accessed(
+    failure: &Failure,
+    replayed: &Replayed<Subject>,
+    subject: &Subject,
+    schedule: &Schedule,
+) -> Option<Variable> {
+    let races = [ErrorKind::DataRace, ErrorKind::MixedSizeRace].map(FailureKind::from).contains(&failure.kind);
+    let address = failure.address?;
+    if races {
+        return Some(replayed.state.vm().variable(address));
+    }
+    failure.dangling?;
+    let mut before = None;
+    explore::replay(subject, schedule, |_, state, _| {
+        let variable = state.vm().variable(address);
+        if matches!(&variable.object, Object::Heap { name, .. } if !name.is_empty()) {
+            before = Some(variable);
+        }
+    })
+    .ok()?;
+    before
 }
 
 /// Looks when another thread freed the memory that an error is about.

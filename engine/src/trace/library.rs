@@ -25,7 +25,11 @@ pub fn name_calls(steps: &mut [Step], replayed: &Replayed<Subject>) {
 fn call(step: &Step, before: &[Step], replayed: &Replayed<Subject>) -> Option<Deed> {
     let messages = |value: u64| value & !CLOSED;
     match (&step.deed, field(step)) {
-        (Deed::Try, Some("sent")) => step.written.map(|sent| Deed::Send { message: messages(sent) }),
+        (Deed::Try, Some("sent")) => match (step.written, step.read?.value) {
+            (Some(sent), _) => Some(Deed::Send { message: messages(sent) }),
+            (None, CLOSED..) => Some(Deed::Disconnected { sends: true }),
+            (None, _) => None,
+        },
         (Deed::Rmw { method }, Some("sent" | "taken")) if method == "fetch_or" => Some(Deed::Disconnect),
         (Deed::Rmw { .. }, Some("taken")) => step.written.map(|taken| Deed::TakeTurn { message: messages(taken) }),
         (Deed::Await { wait: Wait::Message }, Some("sent")) => {
@@ -33,7 +37,10 @@ fn call(step: &Step, before: &[Step], replayed: &Replayed<Subject>) -> Option<De
                 Deed::TakeTurn { message } if other.thread == step.thread => Some(message),
                 _ => None,
             })?;
-            (messages(step.read?.value) >= message).then_some(Deed::Receive { message })
+            Some(match messages(step.read?.value) >= message {
+                true => Deed::Receive { message },
+                false => Deed::Disconnected { sends: false },
+            })
         }
         (Deed::Rmw { method }, Some("waiting")) if method == "fetch_or" => Some(Deed::WaitOn),
         (Deed::Rmw { method }, Some("waiting")) if method == "swap" => Some(notify(step, true)),

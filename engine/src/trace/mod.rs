@@ -9,6 +9,7 @@ mod explain;
 mod interleaving;
 mod library;
 pub mod names;
+mod panics;
 mod record;
 mod relations;
 mod relevant;
@@ -222,11 +223,15 @@ pub enum Deed {
     },
     /// The last sender, or the receiver, of a channel is dropped.
     Disconnect,
+    /// A message can be neither sent nor received: the other end of the channel is gone.
+    Disconnected {
+        sends: bool,
+    },
     /// A thread is unparked.
     Unpark {
         thread: Option<ThreadId>,
     },
-    /// One of the threads that could still end a wait will not do so any more.
+    /// A sender is dropped, and may be the last one: it will not end a wait for a message any more.
     Leave,
     BeginModel,
     EndModel,

@@ -1,6 +1,6 @@
 //! Running an execution again, to see what its threads do where.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -9,17 +9,18 @@ use crate::explore::{Diverged, Failure as Found, Replayed, Schedule, replay};
 use crate::graph::{self, Boundary, Event, EventId, Graph, Loc, MemOrder, Value};
 use crate::program::{RmwOp, ValueKind};
 use crate::subject::{Issue, Subject};
-use crate::verdict::{ErrorKind, Location};
-use crate::vm::{Action, Explored, Failure, Note, NoteKind, Output, Role, StackFrame, ThreadId, Wait};
+use crate::verdict::ErrorKind;
+use crate::vm::{Action, Explored, Failure, Output, StackFrame, ThreadId, Variable, Wait};
 
 use super::explain::Side;
+use super::panics::Panics;
 use super::{
-    Deed, End, Holder, Names, Other, Place, Pointer, Racing, Read, Step, Thread, Trace, Waits, explain, interleaving,
-    library, relations, remarks,
+    Deed, End, Holder, Names, Place, Pointer, Read, Step, Thread, Trace, Waits, explain, interleaving, library,
+    relations, remarks,
 };
 
 /// The machine.
-type Machine = Explored<graph::Action>;
+pub(super) type Machine = Explored<graph::Action>;
 
 /// An execution with a failure, seen again.
 #[derive(Clone, Debug)]
@@ -70,15 +71,17 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     let failure = panics.headline(failure, &mut trace);
     explain::tell_late(&failure, &replayed.graph, &mut trace);
     place_failure(&mut trace, &failure);
-    panics.tell(&failure, &mut trace);
+    let failure = panics.tell(failure, &mut trace);
     match explain::other_side(&failure, &replayed.graph, &trace) {
         Some(Side::Step(step)) => trace.rival = Some(step),
         Some(Side::Other(racing)) => trace.racing = Some(racing),
         None => {}
     }
-    trace.about = explain::variable(&failure, &replayed, &trace);
-    let name = trace.about.as_ref().map(|variable| Names::of(&trace).variable(variable));
-    let failure = name.iter().fold(failure, |failure, name| failure.with_variable(name));
+    trace.about = explain::variable(&failure, &replayed, &trace, (subject, schedule));
+    let failure = match &trace.about {
+        Some(variable) => failure.with_variable(&Names::of(&trace).variable(variable), is_whole(variable)),
+        None => failure,
+    };
     trace.remarks = remarks::remarks(&failure, &replayed.graph, &trace);
     // What is said of a race has the numbers of steps.
     if failure.kind != ErrorKind::DataRace.into()
@@ -88,6 +91,14 @@ pub(crate) fn record(subject: &Subject, schedule: &Schedule) -> Result<Recorded,
     }
     remarks::name_lost_updates(&mut trace);
     Ok(Recorded { failure: Arc::new(failure), trace, output: replayed.state.vm().output() })
+}
+
+/// Whether a variable is an object, not a part of one.
+fn is_whole(variable: &Variable) -> bool {
+    match &variable.part {
+        Some(part) => part.path.is_empty() && part.rest == 0,
+        None => variable.offset == 0,
+    }
 }
 
 /// Relates steps only: an event that is none stands for what its thread did before.
@@ -101,95 +112,6 @@ fn between_steps(relation: Vec<(u32, u32)>, steps: &[Step], graph: &Graph) -> Ve
         Some(id.index() as u32)
     };
     relation.into_iter().filter_map(|(from, to)| Some((step(from)?, to))).collect()
-}
-
-/// The panics of an execution: the last one of each thread, and the step that it comes after.
-#[derive(Default)]
-struct Panics(BTreeMap<ThreadId, Panic>);
-
-struct Panic {
-    message: String,
-    location: Location,
-    stack: Vec<StackFrame>,
-    after: Option<u32>,
-}
-
-/// Whether a function of the standard library panics because a thread that was joined has panicked: it unwraps the result
-/// of a join, or is the end of a scope.
-fn passes_on(function: &str) -> bool {
-    let result = function.strip_prefix("std::result::Result::<");
-    let of_join = |rest: &str| rest.contains("std::boxed::Box<dyn std::any::Any + std::marker::Send>>::");
-    result.is_some_and(of_join) || function.starts_with("std::thread::scope::<")
-}
-
-impl Panics {
-    /// Looks whether threads have panicked since these steps.
-    fn look(&mut self, graph: &Graph, vm: &Machine, steps: &[Step]) {
-        for (id, _) in graph.threads() {
-            let thread = vm_thread(id);
-            let Some((message, location, stack)) = vm.panic(thread) else { continue };
-            let known =
-                self.0.get(&thread).is_some_and(|known| (&known.message, &known.location) == (&message, &location));
-            if !known {
-                let after = steps.iter().rfind(|step| step.thread == thread).map(|step| step.number);
-                self.0.insert(thread, Panic { message, location, stack, after });
-            }
-        }
-    }
-
-    /// Where a thread panics only because another one did that it has joined, that panic is the error.
-    fn headline(&self, failure: Failure, trace: &mut Trace) -> Failure {
-        let Some((thread, panic)) = self.cause(&failure, trace) else { return failure };
-        for other in &mut trace.threads {
-            if other.number == thread {
-                (other.end, other.place) = (End::Failed, Some(Place::at(panic.location.clone())));
-            } else if other.number == failure.thread {
-                (other.end, other.place) = (End::Stopped, None);
-            }
-        }
-        let kind = NoteKind::Propagates { message: failure.message };
-        let note = Note { kind, location: failure.location, thread: Some(failure.thread), events: None };
-        let bare = Failure::bare(failure.kind, panic.message.clone(), thread, panic.stack.clone());
-        Failure { location: Some(panic.location.clone()), notes: vec![note], ..bare }
-    }
-
-    /// The thread whose panic a failure passes on.
-    fn cause(&self, failure: &Failure, trace: &Trace) -> Option<(ThreadId, &Panic)> {
-        let mut library = failure.stack.iter().take_while(|frame| !frame.origin.is_shown());
-        if failure.kind != ErrorKind::Panic.into() || !library.any(|frame| passes_on(&frame.function)) {
-            return None;
-        }
-        let own = self.0.get(&failure.thread).filter(|own| Some(&own.location) == failure.location.as_ref());
-        let is_before = |step: &&Step| own.is_none_or(|own| Some(step.number) <= own.after);
-        let before = trace.steps_of(failure.thread).filter(is_before);
-        let joined = before.rev().find_map(|step| match step.deed {
-            Deed::Join { thread } => Some(Some(thread)),
-            Deed::Await { wait: Wait::Scope } => Some(None),
-            _ => None,
-        })?;
-        let is_it = |thread: &ThreadId| match joined {
-            Some(joined) => *thread == joined,
-            None => *thread != failure.thread,
-        };
-        self.0.iter().find(|(thread, _)| is_it(thread)).map(|(thread, panic)| (*thread, panic))
-    }
-
-    /// Tells of the panics of other threads, and marks what a thread does after the panic that is the error.
-    fn tell(self, failure: &Failure, trace: &mut Trace) {
-        let is_panic = failure.kind == ErrorKind::Panic.into();
-        let passes_on = |thread: ThreadId| {
-            let by = |note: &Note| note.thread == Some(thread) && note.kind.role() == Role::Propagates;
-            failure.notes.iter().any(by)
-        };
-        for (thread, Panic { location, after, .. }) in self.0 {
-            if is_panic && thread == failure.thread {
-                let later = trace.steps.iter_mut().filter(|step| step.thread == thread && Some(step.number) > after);
-                later.for_each(|step| step.unwinding = true);
-            } else if !passes_on(thread) {
-                trace.panics.push(Racing { thread, what: Other::Panics, after, location });
-            }
-        }
-    }
 }
 
 /// The step that an event is; its thread waits for the answer.

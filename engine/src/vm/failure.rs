@@ -10,7 +10,8 @@ use crate::program::{Origin, PlaceId, Program};
 use crate::verdict::{ErrorKind, Location, Outcome};
 
 use super::action::Wait;
-use super::note::{Note, NoteKind, RacingPair};
+use super::memory::Dangling;
+use super::note::{Note, NoteKind, RacingPair, Role};
 use super::thread::ThreadId;
 
 /// Why a run did not pass.
@@ -58,6 +59,8 @@ pub struct Failure {
     pub notes: Vec<Note>,
     /// The accesses of a race.
     pub race: Option<RacingPair>,
+    /// The access to a heap block that was freed.
+    pub dangling: Option<Dangling>,
     /// In a deadlock, the threads that are blocked forever.
     pub waiting: Vec<Waiting>,
     /// The address that it is about, where that matters.
@@ -116,6 +119,8 @@ pub struct Fault {
     pub message: String,
     /// The accesses of a race.
     pub race: Option<RacingPair>,
+    /// The access to a heap block that was freed.
+    pub dangling: Option<Dangling>,
     pub notes: Vec<FaultNote>,
     /// The address that it is about, where that matters.
     pub address: Option<u64>,
@@ -135,7 +140,8 @@ impl Fault {
     /// A fault without notes.
     #[cold]
     pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Fault {
-        Fault { kind: kind.into(), message: message.into(), race: None, notes: Vec::new(), address: None }
+        let (kind, message) = (kind.into(), message.into());
+        Fault { kind, message, race: None, dangling: None, notes: Vec::new(), address: None }
     }
 
     /// Undefined behaviour that has no kind of its own.
@@ -152,6 +158,13 @@ impl Fault {
         fault.race = Some(pair);
         fault.notes.iter_mut().for_each(|note| note.events = Some(events));
         fault
+    }
+
+    /// An access to a heap block that was freed.
+    #[cold]
+    pub fn dangling(dangling: Dangling) -> Fault {
+        let fault = Fault::new(ErrorKind::UseAfterFree, dangling.message(None));
+        Fault { dangling: Some(dangling), ..fault }
     }
 
     /// Something the machine does not have.
@@ -184,9 +197,9 @@ impl Fault {
 impl Failure {
     /// The failure that `fault` is for a thread with this stack.
     pub(super) fn new(fault: Fault, program: &Program, thread: ThreadId, stack: Vec<StackFrame>) -> Box<Failure> {
-        let Fault { kind, message, race, address, notes } = fault;
+        let Fault { kind, message, race, dangling, address, notes } = fault;
         let notes = notes.into_iter().map(|note| note.resolve(program)).collect();
-        Box::new(Failure { notes, race, address, ..Failure::bare(kind, message, thread, stack) })
+        Box::new(Failure { notes, race, dangling, address, ..Failure::bare(kind, message, thread, stack) })
     }
 
     /// The failure that `fault` is for a thread that was at this place, and had so many events.
@@ -198,7 +211,19 @@ impl Failure {
     /// A failure of which nothing else is known than what is wrong, and who did what.
     pub fn bare(kind: FailureKind, message: String, thread: ThreadId, stack: Vec<StackFrame>) -> Failure {
         let (location, notes, waiting) = (innermost(&stack), Vec::new(), Vec::new());
-        Failure { kind, message, location, stack, thread, notes, race: None, waiting, address: None, events: None }
+        Failure {
+            kind,
+            message,
+            location,
+            stack,
+            thread,
+            notes,
+            race: None,
+            dangling: None,
+            waiting,
+            address: None,
+            events: None,
+        }
     }
 
     /// Threads spin, and nobody is left to change what they read; others are blocked.
@@ -233,7 +258,10 @@ impl Failure {
     /// Whether both are the same mistake of the program: at the same place, for the same reason. What values it has, or
     /// which way led there, makes no difference.
     pub fn is_same_mistake(&self, other: &Failure) -> bool {
-        let places = |failure: &Failure| failure.notes.iter().map(|note| note.location.clone()).collect::<Vec<_>>();
+        let places = |failure: &Failure| {
+            let notes = failure.notes.iter().filter(|note| note.kind.role() != Role::Panicked);
+            notes.map(|note| note.location.clone()).collect::<Vec<_>>()
+        };
         self.kind == other.kind
             && self.location == other.location
             && places(self) == places(other)
@@ -242,11 +270,12 @@ impl Failure {
 }
 
 impl Failure {
-    /// The same, a race about a variable of this name.
+    /// The same, a race or an access that is about a variable of this name: a part of something, or a whole.
     #[must_use]
-    pub fn with_variable(self, name: &str) -> Failure {
-        match &self.race {
-            Some(race) => Failure { message: race.message(Some(name)), ..self },
+    pub fn with_variable(self, name: &str, is_whole: bool) -> Failure {
+        let race = self.race.map(|race| race.message(Some(name)));
+        match race.or(self.dangling.map(|dangling| dangling.message(Some((name, is_whole))))) {
+            Some(message) => Failure { message, ..self },
             None => self,
         }
     }

@@ -55,7 +55,7 @@ pub use explored::{
 };
 pub use failure::{Failure, FailureKind, Late, StackFrame, Waiting, innermost};
 pub use image::Image;
-pub use memory::{Atomics, Observable, Tracked};
+pub use memory::{Access, Atomics, Dangling, Observable, Tracked};
 pub use note::{AccessKind, Note, NoteKind, RacingPair, Role, held};
 pub use objects::{Object, Variable};
 pub use prepare::Effort;

@@ -94,8 +94,8 @@ pub enum NoteKind {
     LeavesScope,
     /// The other access of a race.
     Races(RacingPair),
-    /// An access does not happen before the end of the memory.
-    Unordered { access: AccessKind },
+    /// An access does not happen before this end of the memory.
+    Unordered { access: AccessKind, end: AccessKind },
     /// The thread is blocked there; these threads hold what it waits for.
     Blocked { wait: Option<Wait>, holders: Vec<ThreadId> },
     /// The thread spins there.
@@ -104,6 +104,10 @@ pub enum NoteKind {
     Acquired,
     /// The thread panics there because a thread that it joins has panicked.
     Propagates { message: String },
+    /// The thread resumes a panic that it has not raised: that of a thread that it joins.
+    Resumes,
+    /// Another thread has panicked there.
+    Panicked { message: String },
     /// What is accessed is in a local variable of a function.
     InVariable { name: String, function: String },
     /// What the thread that aborts has panicked with.
@@ -122,6 +126,7 @@ pub enum Role {
     Spins,
     Acquired,
     Propagates,
+    Panicked,
     Explains,
 }
 
@@ -135,7 +140,8 @@ impl NoteKind {
             NoteKind::Blocked { .. } => Role::Blocked,
             NoteKind::Spins => Role::Spins,
             NoteKind::Acquired => Role::Acquired,
-            NoteKind::Propagates { .. } => Role::Propagates,
+            NoteKind::Propagates { .. } | NoteKind::Resumes => Role::Propagates,
+            NoteKind::Panicked { .. } => Role::Panicked,
             NoteKind::Unordered { .. } | NoteKind::InVariable { .. } | NoteKind::LastPanic { .. } => Role::Explains,
         }
     }
@@ -160,13 +166,20 @@ impl Note {
                 let size = pair.size();
                 format!("the {that}{size} by {}: no happens-before between the two accesses", other.phrase())
             }
-            NoteKind::Unordered { access } => format!("the {access} does not happen before that"),
+            NoteKind::Unordered { access, end: AccessKind::EndOfScope } => {
+                format!("the {access} does not happen before the end of the variable")
+            }
+            NoteKind::Unordered { access, end } => format!("the {access} does not happen before the {end}"),
             NoteKind::Blocked { wait, holders } => {
                 format!("{} is blocked here{}", thread.name(), why(*wait, thread, holders))
             }
             NoteKind::Spins => format!("{} spins in this loop", thread.name()),
             NoteKind::Acquired => format!("{} acquires it here", thread.name()),
             NoteKind::Propagates { message } => format!("{} panics here in turn: {message}", thread.phrase()),
+            NoteKind::Resumes => format!("{} resumes this panic", thread.phrase()),
+            NoteKind::Panicked { message } => {
+                format!("{} panicked here: {}", thread.phrase(), message.lines().next().unwrap_or_default())
+            }
             NoteKind::InVariable { name, function } => format!("it is in {} of `{function}`", local(name)),
             NoteKind::LastPanic { message } => format!("the last panic of the thread: {message}"),
         }

@@ -8,6 +8,7 @@ use super::context::{Context, Flow};
 use super::failure::{Failure, FailureKind, Fault};
 use super::frame::FrameKind;
 use super::interp::pointed_to;
+use super::note::NoteKind;
 use super::thread::ThreadId;
 use super::trap::Checked;
 
@@ -90,8 +91,11 @@ fn leave_frame(context: &mut Context, exception: u64) -> Checked<Left> {
 #[cold]
 fn uncaught(context: &Context) -> Fault {
     let message = context.thread.panic.as_ref().map(|panic| panic.message.clone());
-    match context.thread.id {
-        ThreadId::MAIN => Fault::new(ErrorKind::Panic, message.unwrap_or_else(|| "panic".to_owned())),
+    match (context.thread.id, &message) {
+        (ThreadId::MAIN, Some(message)) => Fault::new(ErrorKind::Panic, message),
+        (thread @ ThreadId::MAIN, None) => {
+            Fault::new(ErrorKind::Panic, "panic").note(NoteKind::Resumes, None, Some(thread))
+        }
         _ => Fault::new(
             ErrorKind::Abort,
             format!("a panic leaves the start function of a thread: {}", message.unwrap_or_default()),

@@ -1,5 +1,9 @@
 //! Why an access may not be made: from an address to an error kind, a sentence, and notes.
 
+use std::fmt;
+
+use serde::Serialize;
+
 use crate::program::address::{CODE_REGION, GRANULE_BITS, REGION_BITS, STACK_BIT};
 use crate::program::{FuncId, PlaceId};
 use crate::verdict::ErrorKind;
@@ -22,7 +26,8 @@ const NULL_PAGE: u64 = 4096;
 const NEAR: u64 = 2;
 
 /// What was tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Access {
     Read,
     Write,
@@ -39,11 +44,46 @@ impl Access {
         }
     }
 
-    /// What was tried with so many bytes.
-    fn phrase(self, len: u64) -> String {
+    /// The words before what is accessed.
+    fn phrase(self) -> &'static str {
         match self {
-            Access::Borrow => format!("reference to {}", bytes(len)),
-            Access::Read | Access::Write => format!("{} of {}", self.noun(), bytes(len)),
+            Access::Read => "read of",
+            Access::Write => "write of",
+            Access::Borrow => "reference to",
+        }
+    }
+}
+
+/// What was tried with so many bytes.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    access: Access,
+    len: u64,
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.access.phrase(), bytes(self.len))
+    }
+}
+
+/// An access to a heap block that was freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Dangling {
+    pub access: Access,
+    /// How many bytes are accessed, and how many the block had.
+    pub len: u64,
+    pub block: u64,
+}
+
+impl Dangling {
+    /// The headline; `variable` is the name of what is accessed, where it has one, and whether that is the block itself.
+    pub fn message(&self, variable: Option<(&str, bool)>) -> String {
+        let Dangling { access, len, block } = *self;
+        match variable {
+            Some((name, true)) => format!("{} `{name}`, a heap block that was freed", access.phrase()),
+            Some((name, false)) => format!("{} `{name}` in a heap block that was freed", access.phrase()),
+            None => format!("{} {} in a heap block of {} that was freed", access.phrase(), bytes(len), bytes(block)),
         }
     }
 }
@@ -92,29 +132,29 @@ pub fn invalid_access(space: &Space, address: u64, len: u64, access: Access) -> 
     if address & STACK_BIT != 0 && address >> (REGION_BITS + 11) == 0 {
         return stack_access(space, address, len, access);
     }
-    let what = access.phrase(len);
+    let what = Attempt { access, len };
     match space.heap.look(address, space.globals) {
         Found::Live(Alloc { kind: AllocKind::Frame(func), base, size, .. }) => {
             let offset = address.wrapping_sub(*base) as u32;
             let dead = first_dead(space, address, len).map_or(*size as u32, |dead| offset + dead as u32);
-            frame_access(space, &what, *func, offset, dead)
+            frame_access(space, what, *func, offset, dead)
         }
         Found::Live(alloc) if alloc.range(address, len).is_some() => {
             Fault::undefined(format!("{what}: the memory is read-only"))
         }
-        Found::Live(alloc) => out_of_bounds(&what, alloc, address),
-        Found::Freed(freed) => used_after_free(&what, &freed),
+        Found::Live(alloc) => out_of_bounds(what, alloc, address),
+        Found::Freed(freed) => used_after_free(what, &freed, address),
         Found::Forgotten => Fault::new(ErrorKind::UseAfterFree, format!("{what} in memory that was freed")),
-        Found::Nothing => nothing(space, &what, address),
+        Found::Nothing => nothing(space, what, address),
     }
 }
 
-fn nothing(space: &Space, what: &str, address: u64) -> Fault {
+fn nothing(space: &Space, what: Attempt, address: u64) -> Fault {
     for back in 1..=NEAR {
         let before = address.wrapping_sub(back << GRANULE_BITS);
         match space.heap.look(before, space.globals) {
             Found::Live(alloc) => return out_of_bounds(what, alloc, address),
-            Found::Freed(freed) => return used_after_free(what, &freed),
+            Found::Freed(freed) => return used_after_free(what, &freed, before),
             Found::Forgotten | Found::Nothing => {}
         }
     }
@@ -124,7 +164,7 @@ fn nothing(space: &Space, what: &str, address: u64) -> Fault {
     Fault::new(ErrorKind::OutOfBounds, format!("{what} at {address:#x}: there is no allocation at this address"))
 }
 
-fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Fault {
+fn out_of_bounds(what: Attempt, alloc: &Alloc, address: u64) -> Fault {
     let kind = alloc.kind.describe();
     let size = bytes(alloc.size);
     let message = if address < alloc.base {
@@ -140,17 +180,17 @@ fn out_of_bounds(what: &str, alloc: &Alloc, address: u64) -> Fault {
 #[cold]
 pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Fault, Late) {
     let access = if other.kind.write { Access::Write } else { Access::Read };
-    let what = format!("{} of {}", access.noun(), bytes(u64::from(other.piece.end - other.piece.start)));
+    let what = Attempt { access, len: u64::from(other.piece.end - other.piece.start) };
     let events = space.heap.tracking.as_ref().map(|tracking| tracking.events);
     let (end, mut fault) = match space.heap.look(address, space.globals) {
         Found::Live(alloc) => match alloc.kind {
             AllocKind::Frame(func) => {
-                let fault = local_ends(space, &what, func, (alloc.base, address));
+                let fault = local_ends(space, what, func, (alloc.base, address));
                 (AccessKind::EndOfScope, note_place(fault, NoteKind::LeavesScope, place, space.thread))
             }
             kind => {
                 let end = if kind.is_heap() { AccessKind::Deallocation } else { AccessKind::EndOfScope };
-                (end, used_after_free(&what, &alloc.freed(space.thread, place)))
+                (end, used_after_free(what, &alloc.freed(space.thread, place), address))
             }
         },
         _ => {
@@ -162,13 +202,13 @@ pub fn end(space: &Space, address: u64, other: &Record, place: PlaceId) -> (Faul
     }
     fault.address.get_or_insert(address);
     let access = if other.kind.write { AccessKind::Write } else { AccessKind::Read };
-    let fault = fault.note(NoteKind::Unordered { access }, None, None);
+    let fault = fault.note(NoteKind::Unordered { access, end }, None, None);
     let failure = Failure::at(fault, space.program, other.thread, other.place, other.event);
     (track::race(end, other).about(address), Late { thread: other.thread, events: other.event, failure })
 }
 
 /// An access to a local variable, in a frame that begins at this address, which ends with its function, or before.
-fn local_ends(space: &Space, what: &str, func: FuncId, (frame, address): (u64, u64)) -> Fault {
+fn local_ends(space: &Space, what: Attempt, func: FuncId, (frame, address): (u64, u64)) -> Fault {
     if space.stack.slot_address(0) != frame {
         return used_after_return(what);
     }
@@ -194,17 +234,26 @@ fn note_freed(fault: Fault, freed: &Freed) -> Fault {
     note_place(fault, end, freed.freed_at, freed.freed_by)
 }
 
-fn used_after_free(what: &str, freed: &Freed) -> Fault {
+fn used_after_free(what: Attempt, freed: &Freed, address: u64) -> Fault {
     if let AllocKind::Frame(_) = freed.kind {
         return used_after_return(what);
     }
-    let gone = if freed.kind == AllocKind::Local { ", which is out of scope" } else { " that was freed" };
-    let message = format!("{what} in a {} of {}{gone}", freed.kind.describe(), bytes(u64::from(freed.size)));
-    note_freed(Fault::new(ErrorKind::UseAfterFree, message).about(freed.base), freed)
+    let size = u64::from(freed.size);
+    let fault = match freed.kind {
+        kind if kind.is_heap() => {
+            Fault::dangling(Dangling { access: what.access, len: what.len, block: size }).about(address)
+        }
+        kind => {
+            let gone = if kind == AllocKind::Local { ", which is out of scope" } else { " that was freed" };
+            let message = format!("{what} in a {} of {}{gone}", kind.describe(), bytes(size));
+            Fault::new(ErrorKind::UseAfterFree, message).about(freed.base)
+        }
+    };
+    note_freed(fault, freed)
 }
 
 fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Fault {
-    let what = access.phrase(len);
+    let what = Attempt { access, len };
     let Some(stack) = stack_of(space, address) else {
         return Fault::new(
             ErrorKind::OutOfBounds,
@@ -213,7 +262,7 @@ fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Fault 
     };
     let Some(frame) = stack.frame(address) else {
         return match stack.was_used(address) {
-            true => used_after_return(&what),
+            true => used_after_return(what),
             false => Fault::new(
                 ErrorKind::OutOfBounds,
                 format!("{what} at {address:#x}: there is no allocation at this address"),
@@ -222,10 +271,10 @@ fn stack_access(space: &Space, address: u64, len: u64, access: Access) -> Fault 
     };
     let offset = MemFrame::offset(address);
     let dead = stack.first_dead(address, len).map_or(frame.size(), |dead| offset + dead as u32);
-    frame_access(space, &what, frame.func, offset, dead)
+    frame_access(space, what, frame.func, offset, dead)
 }
 
-fn used_after_return(what: &str) -> Fault {
+fn used_after_return(what: Attempt) -> Fault {
     Fault::new(ErrorKind::UseAfterFree, format!("{what} in a local variable of a function that has returned"))
 }
 
@@ -237,7 +286,7 @@ fn first_dead(space: &Space, address: u64, len: u64) -> Option<u64> {
 }
 
 /// A range in the frame of a function, of which the byte at the offset `dead` is the first that is not accessible.
-fn frame_access(space: &Space, what: &str, func: FuncId, offset: u32, dead: u32) -> Fault {
+fn frame_access(space: &Space, what: Attempt, func: FuncId, offset: u32, dead: u32) -> Fault {
     let function = space.program.function(func);
     let covers = |at: u32| function.slots.iter().find(|slot| slot_range(slot).contains(&at));
     match (covers(offset), covers(dead)) {

@@ -24,7 +24,7 @@ mod track;
 mod value;
 
 pub(in crate::vm) use alloc::{Alloc, AllocKind, Sharing};
-pub(in crate::vm) use explain::Access;
+pub use explain::{Access, Dangling};
 pub(in crate::vm) use heap::{AllocError, Found, Heap, MAX_BLOCK, Request};
 pub(in crate::vm) use objects::{
     AtomId, Deed, Key, Lives, Log, ObjectId, Objects, Touch, Version, is_noted, set_noted,
