@@ -6,13 +6,14 @@
 //! If another thread does something that races with what was noted, others *contend* for that piece of memory: the program
 //! learns that, and iterations that access it are explored from then on.
 
+use super::Failure;
 use super::audit::Audited;
 use super::lessons::Lesson;
 use super::program::Program;
 use super::rounds::{Rounds, Start, Way, run_event};
 use super::trial::Origin;
 use super::visit::Visitor;
-use crate::graph::{Event, EventId, Graph, Thread, ThreadId};
+use crate::graph::{Action, Event, EventId, Graph, Thread, ThreadId};
 use crate::model::{Model, Site};
 
 /// Where what was left out is noted.
@@ -224,7 +225,14 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
         for id in (first..=last.index()).map(EventId::new) {
             if let Some(failed) = run_event(*program, graph, &mut state, id) {
                 let error = program.error(&state, graph, failed);
-                return program.is_lesson(&error).then_some(Lesson::Program(error));
+                if program.is_lesson(&error) {
+                    return Some(Lesson::Program(error));
+                }
+                // A thread that was just spawned has not begun.
+                if graph.event(id).action == Action::Spawn || !program.allows(&state, &Failure::Program(error)) {
+                    return None;
+                }
+                program.forgive(&mut state);
             }
         }
         None

@@ -203,9 +203,20 @@ pub trait Program: Sync {
     /// What is wrong, where the pending action of a thread is [`Action::Fail`].
     fn error(&self, state: &Self::State, graph: &Graph, thread: ThreadId) -> Self::Error;
 
-    /// Whether this is accepted: exploring goes on, and it is counted.
+    /// Whether this is accepted: the thread that has failed goes no further, and the others go on.
     fn allows(&self, state: &Self::State, failure: &Failure<Self::Error>) -> bool {
         let _ = (state, failure);
+        false
+    }
+
+    /// Accepts what is wrong in a state. Nothing is wrong with the execution as a whole then.
+    fn forgive(&self, state: &mut Self::State) {
+        let _ = state;
+    }
+
+    /// Whether something was accepted in the execution that led to a state.
+    fn has_forgiven(&self, state: &Self::State) -> bool {
+        let _ = state;
         false
     }
 

@@ -165,7 +165,7 @@ pub fn replay<P: Program>(
         let id = run.add(scheduled).ok_or(Diverged { event })?;
         witness(&run.graph, &run.state, id);
         failure = match find_race(&run.graph, id) {
-            Some(race) => Some(Failure::Race(race)),
+            Some(race) => run.unless_allowed(run.graph.event(id).thread, Failure::Race(race)),
             None => {
                 run.go_on(id);
                 run.failed()
@@ -237,25 +237,37 @@ impl<P: Program> Run<'_, P> {
         }
     }
 
-    /// Answers an event and runs its thread, and one that it spawned, to the next action.
+    /// Answers an event and runs its thread, and one that it spawned unless something is wrong, to the next action.
     fn go_on(&mut self, id: EventId) {
         let event = self.graph.event(id);
         let (thread, value, spawns) = (event.thread, event.answer, event.action == Action::Spawn);
         let action = self.program.resume(&mut self.state, thread, Answer::of(&self.graph, id));
         self.graph.set_pending(thread, action);
-        if spawns {
+        if spawns && self.failed().is_none() {
             self.start(ThreadId::new(value as usize), id);
         }
     }
 
-    /// What is wrong, where a thread has failed: the thread that was run last comes before one that it spawned.
-    fn failed(&self) -> Option<Failure<P::Error>> {
-        let failed = |thread: ThreadId| self.graph.thread(thread).pending == Action::Fail;
-        let last = self.graph.last();
-        let latest = (last != EventId::INIT).then(|| self.graph.event(last).thread);
-        let mut threads = latest.into_iter().chain(self.graph.threads().map(|(id, _)| id));
-        let thread = threads.find(|thread| failed(*thread))?;
-        Some(Failure::Program(self.program.error(&self.state, &self.graph, thread)))
+    /// What is wrong, where a thread has failed and that is not accepted.
+    fn failed(&mut self) -> Option<Failure<P::Error>> {
+        let failed = |graph: &Graph| graph.threads().find(|(_, slot)| slot.pending == Action::Fail).map(|(id, _)| id);
+        while let Some(thread) = failed(&self.graph) {
+            let failure = Failure::Program(self.program.error(&self.state, &self.graph, thread));
+            if let Some(failure) = self.unless_allowed(thread, failure) {
+                return Some(failure);
+            }
+        }
+        None
+    }
+
+    /// The failure of a thread, unless it is accepted: the thread goes no further then.
+    fn unless_allowed(&mut self, thread: ThreadId, failure: Failure<P::Error>) -> Option<Failure<P::Error>> {
+        if !self.program.allows(&self.state, &failure) {
+            return Some(failure);
+        }
+        self.program.forgive(&mut self.state);
+        self.graph.set_pending(thread, Action::Block);
+        None
     }
 
     /// What is wrong with the execution as a whole, where no thread can go on.

@@ -143,7 +143,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
             return Step::Restart(lesson);
         }
         if let Some(race) = find_race(self.graph(), read) {
-            return Step::Failed(Failure::Race(race));
+            return self.raced(read, race);
         }
         match self.run(read) {
             Step::Extended if effect.written.is_some() => self.revisit_on(stays),
@@ -200,7 +200,10 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
                 return Step::Failed(Failure::Nondeterminism(event.thread));
             }
             if let Some(race) = find_race(self.graph(), id) {
-                return Step::Failed(Failure::Race(race));
+                match self.raced(id, race) {
+                    Step::Extended => continue,
+                    other => return other,
+                }
             }
             self.save_for_audit(id);
             match self.run(id) {

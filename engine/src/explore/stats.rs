@@ -12,8 +12,7 @@ pub struct Stats {
     pub executions: u64,
     /// Executions in which some thread waits for ever or an assumption failed.
     pub blocked: u64,
-    /// Errors that the program [allows](super::Program::allows). An execution ends at such an error, unless it was
-    /// over anyway.
+    /// Executions with an error that the program [allows](super::Program::allows). The thread that has failed stops there.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub allowed: u64,
     /// Executions that were given up because a thread waits in them that has read something old.

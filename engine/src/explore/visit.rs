@@ -23,7 +23,7 @@ use super::trial::Trials;
 use super::{AwaitLevel, Failure, Lesson, Observer};
 use crate::graph::{Action, EventId, Graph, Snapshot, Then, ThreadId, Ties};
 use crate::interrupt::Interrupt;
-use crate::model::{Last, Model, find_race};
+use crate::model::{Last, Model, Race, find_race};
 
 /// Explores a subtree of the exploration tree.
 pub(super) struct Visitor<'p, P: Program, M> {
@@ -372,7 +372,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         }
         let graph = self.levels.current();
         if let Some(race) = find_race(graph, id) {
-            return Step::Failed(Failure::Race(race));
+            return self.raced(id, race);
         }
         if let Some(loc) = self.unordered(id) {
             return Step::Restart(Lesson::Unordered(loc));
@@ -401,11 +401,14 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         let (thread, value) = (event.thread, event.answer);
         let spawned = matches!(event.action, Action::Spawn).then(|| ThreadId::new(value as usize));
         let action = self.program.resume(&mut self.state, thread, Answer::of(graph, id));
-        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, id, graph)));
         graph.set_pending(thread, action);
-        if matches!(action, Action::Fail) {
-            return self.fail(thread);
+        if matches!(action, Action::Fail)
+            && let Some(end) = self.fail(thread)
+        {
+            return end;
         }
+        let graph = self.levels.current();
+        let first = spawned.map(|child| (child, self.program.start(&mut self.state, child, id, graph)));
         if self.tells_apart(id) {
             return Step::Restart(Lesson::ToldApart);
         }
@@ -424,24 +427,46 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
             self.find_like(child);
             let graph = self.levels.current_mut();
             graph.set_pending(child, action);
-            if matches!(action, Action::Fail) {
-                return self.fail(child);
+            if matches!(action, Action::Fail)
+                && let Some(end) = self.fail(child)
+            {
+                return end;
             }
         }
         Step::Extended
     }
 
-    fn fail(&self, thread: ThreadId) -> Step<P::Error> {
+    /// A thread has failed: what comes of that, unless it is accepted.
+    fn fail(&mut self, thread: ThreadId) -> Option<Step<P::Error>> {
         let error = self.program.error(&self.state, self.graph(), thread);
-        match self.program.is_lesson(&error) {
-            true => Step::Restart(Lesson::Program(error)),
-            false => Step::Failed(Failure::Program(error)),
+        if self.program.is_lesson(&error) {
+            return Some(Step::Restart(Lesson::Program(error)));
         }
+        let failure = Failure::Program(error);
+        (!self.forgives(thread, &failure)).then_some(Step::Failed(failure))
     }
 
-    fn check_pending(&self) -> Step<P::Error> {
-        let failed = self.graph().threads().find(|(_, t)| t.pending == Action::Fail);
-        failed.map_or(Step::Extended, |(thread, _)| self.fail(thread))
+    /// An event races with another one.
+    pub(super) fn raced(&mut self, id: EventId, race: Race) -> Step<P::Error> {
+        let (thread, failure) = (self.graph().event(id).thread, Failure::Race(race));
+        if self.forgives(thread, &failure) { Step::Extended } else { Step::Failed(failure) }
+    }
+
+    /// Whether a failure of a thread is accepted. The thread goes no further then: others do, since what they do later may lead
+    /// to other executions.
+    fn forgives(&mut self, thread: ThreadId, failure: &Failure<P::Error>) -> bool {
+        let Visitor { program, state, levels, .. } = self;
+        let forgives = program.allows(state, failure);
+        if forgives {
+            program.forgive(state);
+            levels.current_mut().set_pending(thread, Action::Block);
+        }
+        forgives
+    }
+
+    fn check_pending(&mut self) -> Step<P::Error> {
+        let failed = self.graph().threads().find(|(_, t)| t.pending == Action::Fail).map(|(thread, _)| thread);
+        failed.and_then(|thread| self.fail(thread)).unwrap_or(Step::Extended)
     }
 
     pub fn finish(&mut self) -> Step<P::Error> {
@@ -455,6 +480,7 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
         if let Some(lesson) = self.minds_readers() {
             return Step::Restart(lesson);
         }
+        let ending = if self.program.has_forgiven(&self.state) { Ending::Complete } else { ending };
         match self.graph().has_witness() {
             true => self.judge_all(ending),
             false => self.judge(ending),
@@ -464,7 +490,10 @@ impl<'p, P: Program, M: Model> Visitor<'p, P, M> {
     /// What came of an execution in which no thread can go on.
     pub fn judge(&mut self, ending: Ending) -> Step<P::Error> {
         let failure = match self.program.finish(&self.state, self.graph(), ending) {
-            Ok(()) => return Step::Full(ending),
+            Ok(()) => {
+                self.stats.allowed += u64::from(self.program.has_forgiven(&self.state));
+                return Step::Full(ending);
+            }
             Err(error) => Failure::Program(error),
         };
         match self.program.allows(&self.state, &failure) {

@@ -325,39 +325,27 @@ impl<'a, P: Program, M: Model, O: Observer<P>> Worker<'a, P, M, O> {
                 }
                 Step::Cut => self.visitor.stats.cut += 1,
                 Step::Failed(failure) => {
-                    let allowed = self.visitor.program.allows(&self.visitor.state, &failure);
-                    let stops = !self.shared.config.keep_going && !allowed;
+                    let stops = !self.shared.config.keep_going;
                     if !stops && let Some(lesson) = self.visitor.audit_failed(&failure) {
                         step = Step::Restart(lesson);
                         continue;
                     }
-                    if allowed
-                        && self.visitor.has_shared()
-                        && let Err(lesson) = self.visitor.confirm_failure(&failure)
-                    {
-                        step = Step::Restart(lesson);
-                        continue;
-                    }
                     self.visitor.stats.executions += 1;
-                    if allowed {
-                        self.visitor.stats.allowed += 1;
-                    } else {
-                        let path = self.visitor.tree.path();
-                        self.visitor.settle();
-                        let graph = match self.visitor.confirm_failure(&failure) {
-                            Ok(graph) => graph,
-                            Err(lesson) => {
-                                step = Step::Restart(lesson);
-                                continue;
-                            }
-                        };
-                        if stops {
-                            self.shared.stop_after(&path);
+                    let path = self.visitor.tree.path();
+                    self.visitor.settle();
+                    let graph = match self.visitor.confirm_failure(&failure) {
+                        Ok(graph) => graph,
+                        Err(lesson) => {
+                            step = Step::Restart(lesson);
+                            continue;
                         }
-                        outcome.add(Found { failure, path, graph });
-                        if stops {
-                            break;
-                        }
+                    };
+                    if stops {
+                        self.shared.stop_after(&path);
+                    }
+                    outcome.add(Found { failure, path, graph });
+                    if stops {
+                        break;
                     }
                 }
                 Step::Restart(Lesson::Program(error)) if self.visitor.program.is_out_of_time(&error) => {
