@@ -535,7 +535,11 @@ mod statics {
     // Everything else is in order.
     #[dpor::test]
     fn ordered_by_the_flag() {
-        let waits = || while X.load(Acquire) == 0 {};
+        let waits = || {
+            while X.load(Acquire) == 0 {
+                spin_loop();
+            }
+        };
         let looks = || {
             word().load(Relaxed);
             X.store(1, Release);
@@ -561,7 +565,9 @@ mod released_in_between {
     fn race_after(releases: fn(), acquires: fn()) {
         let sets = || (1..=2).for_each(|value| X.store(value, Relaxed));
         let reads = move || {
-            while X.load(Relaxed) == 0 {}
+            while X.load(Relaxed) == 0 {
+                spin_loop();
+            }
             read();
             releases();
             while X.load(Relaxed) != 2 {
