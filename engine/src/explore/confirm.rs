@@ -173,7 +173,7 @@ impl<P: Program, M: Model> Visitor<'_, P, M> {
     fn loads_again(&mut self, attempt: Attempt, first: First) -> bool {
         let Attempt { thread, action, from, distance, .. } = attempt;
         let waits = self.try_out(thread, action, First { from, ..first });
-        waits.is_some_and(|spin| spin.alone && spin.events > distance)
+        waits.is_some_and(|spin| spin.alone && spin.begins_before(distance))
     }
 
     /// Whether a thread whose attempt fails in this way loads again in another state, or is where it would be had it loaded what

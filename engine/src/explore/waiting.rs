@@ -55,13 +55,20 @@ impl First {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spin {
     /// How many events the iteration has.
-    pub events: u32,
+    events: u32,
     /// How many of them were tried.
     steps: u32,
     /// Whether nothing else was read or written after the first action: whatever others write, the thread comes back.
     pub alone: bool,
     /// What it has read, as far as that is known.
     asleep: Asleep,
+}
+
+impl Spin {
+    /// Whether so many events before those that were tried are part of the iteration.
+    pub fn begins_before(&self, events: u32) -> bool {
+        self.events >= self.steps + events
+    }
 }
 
 impl<P: Program, M: Model> Visitor<'_, P, M> {

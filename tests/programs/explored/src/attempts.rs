@@ -114,6 +114,20 @@ fn the_same_again() {
     );
 }
 
+#[dpor::test]
+fn the_same_again_behind_a_fence() {
+    two(
+        || {
+            let current = X.load(Relaxed);
+            // ERROR: non-termination
+            while X.compare_exchange(current, current + 10, Relaxed, Relaxed).is_err() {
+                fence(SeqCst);
+            }
+        },
+        || _ = X.fetch_add(1, Relaxed),
+    );
+}
+
 // Each of four attempts may fail spuriously: the third may be the first that succeeds.
 #[dpor::test(spurious = true)]
 fn failures_without_a_reason_are_counted() {
